@@ -1,0 +1,77 @@
+// Package identity establishes who asks: a credential becomes a Principal.
+//
+// It is the first step of the way. Everything after it takes the Principal as an argument; nothing that an agent
+// writes (arguments, _meta, headers other than its credential) can change one.
+package identity
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A Scope is a right that a Principal may hold.
+type Scope string
+
+// The scopes (design 02). Review, Audit and Operator are never given to an agent.
+const (
+	Read     Scope = "read"
+	Write    Scope = "write"
+	Delete   Scope = "delete"
+	Schema   Scope = "schema"
+	Review   Scope = "review"
+	Audit    Scope = "audit"
+	Operator Scope = "operator"
+	Explain  Scope = "explain"
+)
+
+// A Kind is what a Principal is.
+type Kind string
+
+// The kinds of Principal.
+const (
+	Agent   Kind = "agent"
+	Human   Kind = "human"
+	Service Kind = "service"
+)
+
+// A Principal is who asks: an agent acting for a human owner, with what narrows it.
+// The zero Principal has no scope, so every step refuses it.
+type Principal struct {
+	ID      string // stable and unique: "token:<id>", "stdio", "host:<whatever the embedding program says>"
+	Name    string // for people
+	Kind    Kind
+	Owner   string // the human on whose behalf it acts; limits and review go by it
+	Tenant  string // "" when it has none, which tenant-scoped classes refuse
+	Scopes  []Scope
+	Claims  value.Value // an Object of what the credential says beyond this; Null when nothing
+	TokenID string      // the token of ours it came with; "" for other credentials
+
+	Tools   List                    // narrows tools
+	Classes List                    // narrows classes, as "source.Class" or a bare class name
+	Filters map[string]query.Filter // by class as in Classes, or "default" for all: rows it may see
+}
+
+// Has reports whether p holds scope s.
+func (p Principal) Has(s Scope) bool { return slices.Contains(p.Scopes, s) }
+
+// A List narrows a set of names: Only keeps those (nil keeps all), then Except takes away.
+type List struct {
+	Only   []string `json:"only,omitempty"`
+	Except []string `json:"except,omitempty"`
+}
+
+// Allows reports whether name stays. A nil Only keeps all; an empty one keeps none.
+func (l List) Allows(name string) bool {
+	return (l.Only == nil || slices.Contains(l.Only, name)) && !slices.Contains(l.Except, name)
+}
+
+// Fingerprint returns the first 8 hex digits of the SHA-256 of a secret or a filter value: enough to tell two
+// apart in a log, too little to find either.
+func Fingerprint(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:4])
+}

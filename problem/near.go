@@ -1,0 +1,72 @@
+package problem
+
+import "sort"
+
+// Nearest returns up to max of names that are close enough to got to be what was meant, closest first.
+// Distance counts edits with transposition; a name further away than a third of its length is not near.
+func Nearest(got string, names []string, max int) []string {
+	type scored struct {
+		name string
+		d    int
+	}
+	var near []scored
+	for _, n := range names {
+		if d := distance(fold(got), fold(n)); d <= 1+len(n)/3 && d < len(n) {
+			near = append(near, scored{n, d})
+		}
+	}
+	sort.Slice(near, func(i, j int) bool {
+		if near[i].d != near[j].d {
+			return near[i].d < near[j].d
+		}
+		return near[i].name < near[j].name
+	})
+	if len(near) > max {
+		near = near[:max]
+	}
+	out := make([]string, len(near))
+	for i, s := range near {
+		out[i] = s.name
+	}
+	return out
+}
+
+// fold lower-cases ASCII and drops the separators in which spellings of one name differ (createdAt, created_at).
+// Names beyond 64 bytes are cut: nobody misspells them by hand.
+func fold(s string) string {
+	b := make([]byte, 0, 64)
+	for i := 0; i < len(s) && len(b) < 64; i++ {
+		c := s[i]
+		switch {
+		case c == '_' || c == '-' || c == '.' || c == '$' || c == ' ':
+		case 'A' <= c && c <= 'Z':
+			b = append(b, c+'a'-'A')
+		default:
+			b = append(b, c)
+		}
+	}
+	return string(b)
+}
+
+// distance is the optimal string alignment distance of a and b in bytes.
+func distance(a, b string) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}

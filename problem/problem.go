@@ -1,0 +1,93 @@
+// Package problem names the ways a request can fail, once, for every door.
+//
+// It is a word: every step of the way and every door may use it, and it imports nothing of ours. A failure
+// carries what the asker may see (Detail, Pointer, Near, Suggestion, Faults) apart from what only operators may
+// (Kind, Err). Doors show the first group and log the second; nothing else does either.
+package problem
+
+import (
+	"errors"
+	"time"
+)
+
+// A Code is the machine-readable class of a failure, as agents see it in error_code.
+type Code string
+
+// The codes, one set for MCP, HTTP and the command line (design 04).
+const (
+	AccessDenied     Code = "access_denied"
+	NotFound         Code = "not_found"
+	ToolFiltered     Code = "tool_filtered"
+	PermissionDenied Code = "permission_denied"
+	InvalidArgument  Code = "invalid_argument"
+	InvalidQuery     Code = "invalid_query"
+	Unsupported      Code = "unsupported_by_source"
+	Timeout          Code = "timeout"
+	Cancelled        Code = "cancelled"
+	RateLimited      Code = "rate_limited"
+	BudgetExceeded   Code = "budget_exceeded"
+	SecurityBlocked  Code = "security_blocked"
+	Conflict         Code = "conflict"
+	PendingReview    Code = "pending_review"
+	Upstream         Code = "upstream_error"
+	Internal         Code = "internal_error"
+	Unauthorized     Code = "unauthorized"
+)
+
+// An Error is a failure. Everything but Kind and Err may be shown to the asker.
+type Error struct {
+	Code       Code
+	Detail     string        // one sentence that names the place and what is wrong
+	Pointer    string        // RFC 6901 pointer of the place in the arguments; "" when there is none
+	Near       []string      // the nearest right names, taken only from what the asker may see
+	Suggestion string        // what to do next
+	Faults     []Fault       // every broken rule, where the arguments break a tool's schema
+	RetryAfter time.Duration // how long to wait before the same call can succeed; 0 when waiting does not help
+
+	Kind string // the true reason for the audit: hidden_class, field_denied, …; never shown
+	Err  error  // the cause for operators; never shown
+}
+
+// A Fault is one rule that the arguments break.
+type Fault struct {
+	Pointer string `json:"pointer"`
+	Rule    string `json:"rule"`
+	Message string `json:"message"`
+}
+
+// Error returns the code and the detail; it never includes Err.
+func (e *Error) Error() string { return string(e.Code) + ": " + e.Detail }
+
+// Unwrap returns the private cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Retryable reports whether the same call may succeed later without being changed.
+func (e *Error) Retryable() bool {
+	switch e.Code {
+	case Timeout, RateLimited, Upstream:
+		return true
+	}
+	return e.RetryAfter > 0
+}
+
+// New returns an Error with a code and a detail that is safe to show.
+func New(c Code, detail string) *Error { return &Error{Code: c, Detail: detail} }
+
+// Of returns the Error that err carries. An error that carries none is Internal and shows nothing of itself.
+func Of(err error) *Error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	return &Error{Code: Internal, Detail: "Internal error", Err: err}
+}
+
+// CodeOf returns the code that err carries, "" for nil.
+func CodeOf(err error) Code {
+	if err == nil {
+		return ""
+	}
+	return Of(err).Code
+}

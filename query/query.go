@@ -1,0 +1,146 @@
+// Package query is what is asked: Find, Count and their filters as closed types, before any policy.
+//
+// It is a word: it parses the where language of docs/query-language.md once, and policy, compile and the
+// evaluator work on what it made. Nothing may run a Query: policy turns it into a Permit. What it doesn't know it
+// refuses with the JSON pointer of the place; nothing is ever ignored.
+package query
+
+import (
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A Query is a request as asked: *Find or *Count. The set is closed.
+type Query interface{ isQuery() }
+
+// A Find asks for records of one class.
+type Find struct {
+	Class   string
+	Where   Filter   // nil asks for all
+	IDs     []string // when not nil, only the records with these keys, and the canonical filter is off
+	Keys    []Path   // fields to return; empty returns all
+	Include []Path   // pointers to replace with the records they point to
+	Order   []Sort
+	Limit   int    // most records to return, 1 or more
+	Skip    int    // records to leave out first
+	Cursor  string // where an earlier page ended; "" from the start
+	Sample  bool   // newest first, without large fields
+	Raw     bool   // the caller switches the canonical filter off
+}
+
+// A Count asks how many records of one class match.
+type Count struct {
+	Class string
+	Where Filter // nil counts all
+	Raw   bool   // the caller switches the canonical filter off
+}
+
+func (*Find) isQuery()  {}
+func (*Count) isQuery() {}
+
+// A Path names a field, or a part inside one, or a field of the record that a pointer leads to.
+type Path []string
+
+// ParsePath splits a dotted path.
+func ParsePath(s string) Path { return strings.Split(s, ".") }
+
+// String writes p with dots.
+func (p Path) String() string { return strings.Join(p, ".") }
+
+// A Sort is one part of an order.
+type Sort struct {
+	Path Path
+	Desc bool
+}
+
+// A Filter is a predicate over a record: true or false for each, never unknown. The set is closed.
+type Filter interface{ isFilter() }
+
+// An Op is a comparison.
+type Op uint8
+
+// The comparisons. Ne and the filters under Not hold for null and for values of another type, as in MongoDB.
+const (
+	Eq Op = iota
+	Ne
+	Gt
+	Gte
+	Lt
+	Lte
+)
+
+var opNames = [...]string{"$eq", "$ne", "$gt", "$gte", "$lt", "$lte"}
+
+// String returns the operator as written in a where object.
+func (o Op) String() string { return opNames[o] }
+
+type (
+	// Compare holds where the value at Path stands in Op to Value. Values of unlike types never match; null
+	// equals null and missing. At is the JSON pointer of the operand, for messages.
+	Compare struct {
+		Path  Path
+		Op    Op
+		Value value.Value
+		At    string
+	}
+	// In holds where the value at Path equals one of Values; with Not, where it equals none.
+	In struct {
+		Path   Path
+		Values []value.Value
+		Not    bool
+		At     string
+	}
+	// Exists holds where the value at Path is there and not null; with Want false, where it is missing or null.
+	Exists struct {
+		Path Path
+		Want bool
+		At   string
+	}
+	// Regex holds where the text at Path matches Pattern, in RE2 syntax with the options imx.
+	Regex struct {
+		Path    Path
+		Pattern string
+		Options string
+		At      string
+	}
+	// StartsWith holds where the text at Path begins with Prefix.
+	StartsWith struct {
+		Path   Path
+		Prefix string
+		At     string
+	}
+	// Size holds where the value at Path is an array of N elements.
+	Size struct {
+		Path Path
+		N    int64
+		At   string
+	}
+	// ElemMatch holds where the value at Path is an array with an element for which Match holds. The paths in
+	// Match start at the element; an empty path is the element itself.
+	ElemMatch struct {
+		Path  Path
+		Match Filter
+		At    string
+	}
+	// And holds where every part holds; an empty And is invalid.
+	And []Filter
+	// Or holds where some part holds; an empty Or is invalid.
+	Or []Filter
+	// Not holds where Part does not.
+	Not struct{ Part Filter }
+	// Never holds nowhere: what is left of a comparison that can't match. It isn't written, only made.
+	Never struct{}
+)
+
+func (Compare) isFilter()    {}
+func (In) isFilter()         {}
+func (Exists) isFilter()     {}
+func (Regex) isFilter()      {}
+func (StartsWith) isFilter() {}
+func (Size) isFilter()       {}
+func (ElemMatch) isFilter()  {}
+func (And) isFilter()        {}
+func (Or) isFilter()         {}
+func (Not) isFilter()        {}
+func (Never) isFilter()      {}

@@ -1,0 +1,61 @@
+// Package tool is what an agent can call: one file a tool, each one value.
+//
+// A tool decodes its arguments, calls the gateway and returns; it joins no steps and knows nothing of MCP. The door
+// that serves it (package server) maps a Tool to the protocol and a Result to an answer.
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A Category groups tools for discovery.
+type Category string
+
+// The categories (design 04).
+const (
+	Schema    Category = "schema"
+	Query     Category = "query"
+	Aggregate Category = "aggregate"
+	Mutation  Category = "mutation"
+	Export    Category = "export"
+	Discovery Category = "discovery"
+	API       Category = "api"
+	Platform  Category = "platform"
+	Changes   Category = "changes"
+	Custom    Category = "custom"
+)
+
+// Annotations tell a client, and our own scope check, what a tool does. All four are always sent.
+type Annotations struct {
+	ReadOnly    bool
+	Destructive bool
+	Idempotent  bool
+	OpenWorld   bool
+}
+
+// A Tool is one thing that an agent can call.
+type Tool struct {
+	Name        string
+	Title       string
+	Description string
+	Input       json.RawMessage // JSON Schema: a closed object without composition, references or type lists
+	Output      json.RawMessage // JSON Schema of Result.Structured; nil when there is none
+	Annotations Annotations
+	Category    Category
+	Timeout     time.Duration // most time that a call may take; 0 takes 30 s
+	Handle      Handler
+}
+
+// A Handler answers one call. args is an Object that fits the tool's Input.
+type Handler func(ctx context.Context, call *bailiwick.Call, args value.Value) (Result, error)
+
+// A Result is what a tool gives back.
+type Result struct {
+	Structured json.RawMessage // one JSON object
+	Text       string          // a short rendering of the same for the model to read
+}
