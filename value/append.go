@@ -1,0 +1,116 @@
+package value
+
+import (
+	"encoding/base64"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// AppendJSON appends v as JSON to dst: dates in ISO 8601 and UTC, bytes in base64, numbers exact. A NaN or an
+// infinity, which JSON has no number for, becomes a string.
+func (v Value) AppendJSON(dst []byte) []byte {
+	switch v.kind {
+	case Null:
+		return append(dst, "null"...)
+	case Bool:
+		return strconv.AppendBool(dst, v.num != 0)
+	case Int:
+		return strconv.AppendInt(dst, v.num, 10)
+	case Float:
+		return appendFloat(dst, v.Float())
+	case Decimal:
+		return append(dst, v.str...)
+	case String:
+		return AppendQuoted(dst, v.str)
+	case Date, Day:
+		dst = append(dst, '"')
+		return append(v.AppendText(dst), '"')
+	case Bytes:
+		dst = append(dst, '"')
+		dst = base64.StdEncoding.AppendEncode(dst, []byte(v.str))
+		return append(dst, '"')
+	case Array:
+		dst = append(dst, '[')
+		for i, e := range v.list {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = e.AppendJSON(dst)
+		}
+		return append(dst, ']')
+	}
+	dst = append(dst, '{')
+	for i, m := range v.members {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(AppendQuoted(dst, m.Name), ':')
+		dst = m.Value.AppendJSON(dst)
+	}
+	return append(dst, '}')
+}
+
+// AppendText appends v as plain text: strings as they are, null as nothing, all else as in JSON without quotes.
+func (v Value) AppendText(dst []byte) []byte {
+	switch v.kind {
+	case Null:
+		return dst
+	case String:
+		return append(dst, v.str...)
+	case Date:
+		return time.UnixMicro(v.num).UTC().AppendFormat(dst, "2006-01-02T15:04:05.999999Z")
+	case Day:
+		return time.UnixMicro(v.num).UTC().AppendFormat(dst, time.DateOnly)
+	case Bytes:
+		return base64.StdEncoding.AppendEncode(dst, []byte(v.str))
+	}
+	return v.AppendJSON(dst)
+}
+
+// String returns v as plain text; see AppendText.
+func (v Value) String() string { return string(v.AppendText(nil)) }
+
+// AppendQuoted appends s as a JSON string. Bytes that are not UTF-8 become U+FFFD.
+func AppendQuoted(dst []byte, s string) []byte {
+	// The error only tells that bytes were replaced, which is what an answer wants.
+	out, _ := jsontext.AppendQuote(dst, s)
+	return out
+}
+
+func appendFloat(dst []byte, f float64) []byte {
+	switch {
+	case math.IsNaN(f):
+		return append(dst, `"NaN"`...)
+	case math.IsInf(f, 1):
+		return append(dst, `"Infinity"`...)
+	case math.IsInf(f, -1):
+		return append(dst, `"-Infinity"`...)
+	}
+	if abs := math.Abs(f); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
+		return strconv.AppendFloat(dst, f, 'e', -1, 64)
+	}
+	return strconv.AppendFloat(dst, f, 'f', -1, 64)
+}
+
+// OfDateText returns the instant or calendar date that s writes in ISO 8601: a date alone is a Day; a time
+// without a zone is in UTC. It reports false for anything else.
+func OfDateText(s string) (Value, bool) {
+	if t, err := time.Parse(time.DateOnly, s); err == nil {
+		return OfDay(t.UnixMicro()), true
+	}
+	for _, layout := range dateLayouts {
+		if t, err := time.Parse(layout, s); err == nil {
+			return OfTime(t), true
+		}
+	}
+	return Value{}, false
+}
+
+// Go's layouts take a fraction after the seconds whether they name one or not.
+var dateLayouts = [...]string{
+	"2006-01-02T15:04:05Z07:00", "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02 15:04:05",
+	"2006-01-02T15:04Z07:00", "2006-01-02 15:04Z07:00", "2006-01-02T15:04", "2006-01-02 15:04",
+}

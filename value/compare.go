@@ -1,0 +1,204 @@
+package value
+
+import (
+	"cmp"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Compare orders a and b as the query language does: -1, 0 or 1, and whether they are alike. Values of unlike
+// types, and nulls, are not. Text and bytes compare by their bytes. Beside a double, numbers compare as doubles;
+// otherwise exactly. A NaN equals itself and stands above all numbers.
+func Compare(a, b Value) (int, bool) {
+	if a.kind == Null || rank(a.kind) != rank(b.kind) {
+		return 0, false
+	}
+	switch a.kind {
+	case Int, Float, Decimal:
+		return compareNumbers(a, b), true
+	case String, Bytes:
+		return strings.Compare(a.str, b.str), true
+	case Bool, Date, Day:
+		return cmp.Compare(a.num, b.num), true
+	}
+	if Equal(a, b) {
+		return 0, true
+	}
+	return 0, false
+}
+
+// Equal reports whether a and b are the same value: null equals null, objects are equal when they have equal
+// members in whatever order, numbers are equal by value.
+func Equal(a, b Value) bool {
+	if rank(a.kind) != rank(b.kind) {
+		return false
+	}
+	switch a.kind {
+	case Null:
+		return true
+	case Array:
+		if len(a.list) != len(b.list) {
+			return false
+		}
+		for i := range a.list {
+			if !Equal(a.list[i], b.list[i]) {
+				return false
+			}
+		}
+		return true
+	case Object:
+		if len(a.members) != len(b.members) {
+			return false
+		}
+		for _, m := range a.members {
+			if other, ok := b.Get(m.Name); !ok || !Equal(m.Value, other) {
+				return false
+			}
+		}
+		return true
+	}
+	c, _ := Compare(a, b)
+	return c == 0
+}
+
+// Order is a total order for sorting: null first, then by type as in MongoDB (numbers, text, objects, arrays,
+// bytes, booleans, dates), then as Compare does. Objects and arrays are ordered by their JSON.
+func Order(a, b Value) int {
+	if c := cmp.Compare(rank(a.kind), rank(b.kind)); c != 0 || a.kind == Null {
+		return c
+	}
+	if a.kind == Array || a.kind == Object {
+		return strings.Compare(string(a.AppendJSON(nil)), string(b.AppendJSON(nil)))
+	}
+	c, _ := Compare(a, b)
+	return c
+}
+
+// rank is the place of a kind in the order of types; kinds of one rank are alike.
+func rank(k Kind) int {
+	return [...]int{Null: 0, Int: 1, Float: 1, Decimal: 1, String: 2, Object: 3, Array: 4, Bytes: 5, Bool: 6, Date: 7, Day: 7}[k]
+}
+
+// AsFloat returns a number as the nearest double (an infinity beyond its range), and whether v is a number.
+func (v Value) AsFloat() (float64, bool) {
+	switch v.kind {
+	case Int:
+		return float64(v.num), true
+	case Float:
+		return v.Float(), true
+	case Decimal:
+		f, _ := strconv.ParseFloat(v.str, 64) // out of range gives the infinity that is wanted
+		return f, true
+	}
+	return 0, false
+}
+
+// AsInt returns a number as an int64, and whether it is one exactly.
+func (v Value) AsInt() (int64, bool) {
+	switch v.kind {
+	case Int:
+		return v.num, true
+	case Float:
+		f := v.Float()
+		return int64(f), f == math.Trunc(f) && f >= -1<<63 && f < 1<<63
+	case Decimal:
+		d := parseDecimal(v.str)
+		if d.exp > 19 || len(d.digits) > d.exp && d.digits != "" {
+			return 0, false
+		}
+		text := d.digits + strings.Repeat("0", max(0, d.exp-len(d.digits)))
+		if d.neg {
+			text = "-" + text
+		}
+		if d.digits == "" {
+			return 0, true
+		}
+		n, err := strconv.ParseInt(text, 10, 64)
+		return n, err == nil
+	}
+	return 0, false
+}
+
+func compareNumbers(a, b Value) int {
+	switch {
+	case a.kind == Int && b.kind == Int:
+		return cmp.Compare(a.num, b.num)
+	case a.kind == Float || b.kind == Float:
+		x, _ := a.AsFloat()
+		y, _ := b.AsFloat()
+		return compareFloats(x, y)
+	}
+	return parseDecimal(digits(a)).compare(parseDecimal(digits(b)))
+}
+
+func compareFloats(x, y float64) int {
+	switch xn, yn := math.IsNaN(x), math.IsNaN(y); {
+	case xn && yn:
+		return 0
+	case xn:
+		return 1
+	case yn:
+		return -1
+	}
+	return cmp.Compare(x, y)
+}
+
+func digits(v Value) string {
+	if v.kind == Int {
+		return strconv.FormatInt(v.num, 10)
+	}
+	return v.str
+}
+
+// A decimal is ±0.digits × 10^exp, digits without zeros at either end. It is compared as it stands, so that an
+// exponent of a million costs nothing.
+type decimal struct {
+	neg    bool
+	digits string
+	exp    int
+}
+
+func parseDecimal(s string) decimal {
+	var d decimal
+	s, d.neg = strings.CutPrefix(s, "-")
+	if i := strings.IndexAny(s, "eE"); i >= 0 {
+		e, err := strconv.Atoi(strings.TrimPrefix(s[i+1:], "+"))
+		if err != nil || e > 1<<40 || e < -1<<40 {
+			e = 1 << 40
+			if strings.Contains(s[i:], "-") {
+				e = -e
+			}
+		}
+		d.exp, s = e, s[:i]
+	}
+	whole, fraction, _ := strings.Cut(s, ".")
+	all := whole + fraction
+	trimmed := strings.TrimLeft(all, "0")
+	d.exp += len(whole) - (len(all) - len(trimmed))
+	d.digits = strings.TrimRight(trimmed, "0")
+	if d.digits == "" {
+		return decimal{}
+	}
+	return d
+}
+
+func (d decimal) compare(e decimal) int {
+	sign := func(d decimal) int {
+		switch {
+		case d.digits == "":
+			return 0
+		case d.neg:
+			return -1
+		}
+		return 1
+	}
+	s, t := sign(d), sign(e)
+	if s != t || s == 0 {
+		return cmp.Compare(s, t)
+	}
+	if c := cmp.Compare(d.exp, e.exp); c != 0 {
+		return c * s
+	}
+	return strings.Compare(d.digits, e.digits) * s
+}

@@ -1,0 +1,140 @@
+package value
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// MaxDepth is how deep a document from outside may nest.
+const MaxDepth = 20
+
+// Read reads the one JSON document in b exactly: integers of up to 64 bits become Int, all other numbers Decimal
+// with the text they were written with. It refuses, with problem.InvalidArgument and the JSON pointer of the place,
+// what readers disagree about: duplicate keys, invalid UTF-8, lone surrogates, NUL, anything after the document,
+// and nesting deeper than depth (MaxDepth for 0).
+func Read(b []byte, depth int) (Value, error) {
+	if depth == 0 {
+		depth = MaxDepth
+	}
+	r := reader{dec: jsontext.NewDecoder(bytes.NewReader(b)), depth: depth}
+	v, err := r.value()
+	if err != nil {
+		return Value{}, r.refuse(err)
+	}
+	if _, err := r.dec.ReadToken(); !errors.Is(err, io.EOF) {
+		return Value{}, problem.New(problem.InvalidArgument,
+			fmt.Sprintf("not valid JSON: more text after the document, at byte %d", r.dec.InputOffset()))
+	}
+	return v, nil
+}
+
+type reader struct {
+	dec   *jsontext.Decoder
+	depth int
+}
+
+var (
+	errNUL  = errors.New("a string holds the NUL character")
+	errDeep = errors.New("nested too deep")
+)
+
+func (r *reader) value() (Value, error) {
+	tok, err := r.dec.ReadToken()
+	if err != nil {
+		return Value{}, err
+	}
+	switch tok.Kind() {
+	case 'n':
+		return Value{}, nil
+	case 't', 'f':
+		return OfBool(tok.Bool()), nil
+	case '"':
+		return text(tok.String())
+	case '0':
+		return number(tok.String()), nil
+	}
+	if r.dec.StackDepth() > r.depth {
+		return Value{}, errDeep
+	}
+	if tok.Kind() == '[' {
+		return r.array()
+	}
+	return r.object()
+}
+
+func (r *reader) array() (Value, error) {
+	list := []Value{}
+	for r.dec.PeekKind() != ']' {
+		v, err := r.value()
+		if err != nil {
+			return Value{}, err
+		}
+		list = append(list, v)
+	}
+	_, err := r.dec.ReadToken()
+	return OfArray(list), err
+}
+
+func (r *reader) object() (Value, error) {
+	members := []Member{}
+	for r.dec.PeekKind() != '}' {
+		tok, err := r.dec.ReadToken()
+		if err != nil {
+			return Value{}, err
+		}
+		name, err := text(tok.String())
+		if err != nil {
+			return Value{}, err
+		}
+		v, err := r.value()
+		if err != nil {
+			return Value{}, err
+		}
+		members = append(members, Member{Name: name.str, Value: v})
+	}
+	_, err := r.dec.ReadToken()
+	return OfObject(members), err
+}
+
+// text refuses NUL, which PostgreSQL can't hold and C strings end at.
+func text(s string) (Value, error) {
+	for i := range len(s) {
+		if s[i] == 0 {
+			return Value{}, errNUL
+		}
+	}
+	return OfString(s), nil
+}
+
+func number(s string) Value {
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return OfInt(n)
+	}
+	return OfDecimal(s)
+}
+
+func (r *reader) refuse(err error) error {
+	p := &problem.Error{Code: problem.InvalidArgument, Pointer: string(r.dec.StackPointer())}
+	var syntax *jsontext.SyntacticError
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		p.Detail = "not valid JSON: it ends too early"
+	case errors.As(err, &syntax) && errors.Is(err, jsontext.ErrDuplicateName):
+		p.Pointer = string(syntax.JSONPointer)
+		p.Detail = fmt.Sprintf("not valid JSON: the key %q stands twice in one object", syntax.JSONPointer.LastToken())
+	case errors.As(err, &syntax):
+		p.Pointer = string(syntax.JSONPointer)
+		p.Detail = fmt.Sprintf("not valid JSON: %v at byte %d", syntax.Err, syntax.ByteOffset)
+	case errors.Is(err, errDeep):
+		p.Detail = fmt.Sprintf("the JSON is nested deeper than %d", r.depth)
+	default:
+		p.Detail = "not valid JSON: " + err.Error()
+	}
+	return p
+}

@@ -1,0 +1,124 @@
+package value
+
+import (
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+func TestRead(t *testing.T) {
+	for _, tt := range []struct{ in, out, refused string }{
+		{`{"a":9007199254740993}`, `{"a":9007199254740993}`, ""},
+		{`[1.10,1e400,-0.5]`, `[1.10,1e400,-0.5]`, ""},
+		{`123456789012345678901234567890`, `123456789012345678901234567890`, ""},
+		{` {"z":1, "a":[true,false,null,"é\n"]} `, `{"z":1,"a":[true,false,null,"é\n"]}`, ""},
+		{`{"a":1,"a":2}`, "", `the key "a" stands twice`},
+		{`{"a":1,"\u0061":2}`, "", `the key "a" stands twice`},
+		{`{"a":1} {}`, "", "more text after the document"},
+		{`"\u0000"`, "", "NUL"},
+		{`{"\u0000":1}`, "", "NUL"},
+		{`"\ud800"`, "", "surrogate"},
+		{"\"\xff\"", "", "UTF-8"},
+		{`[[[[`, "", "ends too early"},
+		{``, "", "ends too early"},
+		{`[[[[[1]]]]]`, "", "deeper than 4"},
+		{`{a:1}`, "", "invalid character"},
+		{`01`, "", "more text after"},
+		{`NaN`, "", "invalid"},
+	} {
+		v, err := Read([]byte(tt.in), 4)
+		if tt.refused == "" {
+			if err != nil || string(v.AppendJSON(nil)) != tt.out {
+				t.Errorf("Read(%s) = %s, %v; want %s", tt.in, v.AppendJSON(nil), err, tt.out)
+			}
+			continue
+		}
+		if problem.CodeOf(err) != problem.InvalidArgument || !contains(err.Error(), tt.refused) {
+			t.Errorf("Read(%s): %v; want a refusal with %q", tt.in, err, tt.refused)
+		}
+	}
+}
+
+func contains(s, part string) bool {
+	for i := 0; i+len(part) <= len(s); i++ {
+		if s[i:i+len(part)] == part {
+			return true
+		}
+	}
+	return false
+}
+
+func TestCompare(t *testing.T) {
+	for _, tt := range []struct {
+		a, b  Value
+		want  int
+		alike bool
+	}{
+		{OfInt(9007199254740993), OfInt(9007199254740992), 1, true},
+		{OfInt(2), OfDecimal("2.000"), 0, true},
+		{OfDecimal("-1e3"), OfInt(-1000), 0, true},
+		{OfDecimal("0.30"), OfDecimal("3e-1"), 0, true},
+		{OfDecimal("1e999999999999"), OfDecimal("2"), 1, true},
+		{OfDecimal("1e-999999999999"), OfInt(0), 1, true},
+		{OfDecimal("-12"), OfDecimal("-2"), -1, true},
+		{OfFloat(0.1), OfDecimal("0.1"), 0, true},
+		{OfInt(1), OfString("1"), 0, false},
+		{Value{}, Value{}, 0, false},
+		{OfBool(true), OfInt(1), 0, false},
+		{OfString("Z"), OfString("a"), -1, true},
+		{OfDay(0), OfDate(1), -1, true},
+	} {
+		if got, alike := Compare(tt.a, tt.b); got != tt.want || alike != tt.alike {
+			t.Errorf("Compare(%s, %s) = %d, %v; want %d, %v", tt.a, tt.b, got, alike, tt.want, tt.alike)
+		}
+	}
+	a, _ := Read([]byte(`{"x":1,"y":[1.0,{"z":null}]}`), 0)
+	b, _ := Read([]byte(`{"y":[1,{"z":null}],"x":1}`), 0)
+	if !Equal(a, b) {
+		t.Errorf("%s and %s differ", a, b)
+	}
+}
+
+func TestAsInt(t *testing.T) {
+	for _, tt := range []struct {
+		in   Value
+		want int64
+		ok   bool
+	}{
+		{OfDecimal("1e3"), 1000, true}, {OfDecimal("1.5"), 0, false}, {OfDecimal("0.0"), 0, true},
+		{OfDecimal("9223372036854775807.0"), 9223372036854775807, true}, {OfDecimal("1e19"), 0, false},
+		{OfDecimal("-9223372036854775808.0"), -9223372036854775808, true}, {OfString("1"), 0, false}, {OfFloat(3), 3, true},
+	} {
+		if got, ok := tt.in.AsInt(); ok != tt.ok || ok && got != tt.want {
+			t.Errorf("AsInt(%s) = %d, %v; want %d, %v", tt.in, got, ok, tt.want, tt.ok)
+		}
+	}
+}
+
+func TestOfDateText(t *testing.T) {
+	for _, tt := range []struct{ in, out string }{
+		{"2026-01-31", "2026-01-31"}, {"2026-01-31T10:00:00Z", "2026-01-31T10:00:00Z"},
+		{"2026-01-31 10:00:00.1234567+02:00", "2026-01-31T08:00:00.123456Z"}, {"2026-01-31T10:00", "2026-01-31T10:00:00Z"},
+		{"2026-02-30", ""}, {"last week", ""}, {"", ""},
+	} {
+		v, ok := OfDateText(tt.in)
+		if v.String() != tt.out || ok != (tt.out != "") {
+			t.Errorf("OfDateText(%q) = %s, %v; want %q", tt.in, v, ok, tt.out)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(`{"a":[1,2.5,"x",null,{"b":true}]}`))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		v, err := Read(in, 0)
+		if err != nil {
+			return
+		}
+		out := v.AppendJSON(nil)
+		again, err := Read(out, 0)
+		if err != nil || !Equal(v, again) || string(again.AppendJSON(nil)) != string(out) {
+			t.Errorf("%q reads as %s, which reads as %s, %v", in, out, again.AppendJSON(nil), err)
+		}
+	})
+}
