@@ -1,0 +1,52 @@
+package query
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// MaxSort is the most fields of one order.
+const MaxSort = 8
+
+// ParseOrder reads "-created_at,title" at the JSON pointer at: fields apart by commas, a minus for descending.
+func ParseOrder(s, at string) ([]Sort, error) {
+	if strings.TrimSpace(s) == "" {
+		return nil, nil
+	}
+	parts := strings.Split(s, ",")
+	if len(parts) > MaxSort {
+		return nil, invalid(at, fmt.Sprintf("an order has at most %d fields", MaxSort))
+	}
+	order := make([]Sort, len(parts))
+	for i, part := range parts {
+		name, desc := strings.CutPrefix(strings.TrimSpace(part), "-")
+		path, err := CheckPath(name, at)
+		if err != nil {
+			return nil, err
+		}
+		order[i] = Sort{Path: path, Desc: desc}
+	}
+	return order, nil
+}
+
+// Digest identifies what q asks for apart from where it starts and how much it takes, so that a cursor can be
+// bound to its query.
+func (q *Find) Digest() [32]byte {
+	list := func(paths []Path) value.Value {
+		out := make([]value.Value, len(paths))
+		for i, p := range paths {
+			out[i] = value.OfString(p.String())
+		}
+		return value.OfArray(out)
+	}
+	order := make([]value.Value, len(q.Order))
+	for i, s := range q.Order {
+		order[i] = value.OfArray([]value.Value{value.OfString(s.Path.String()), value.OfBool(s.Desc)})
+	}
+	doc := value.OfArray([]value.Value{value.OfString(q.Class), Print(q.Where), list(q.Keys), list(q.Include),
+		value.OfArray(order), value.OfBool(q.Raw)})
+	return sha256.Sum256(doc.AppendJSON(nil))
+}

@@ -1,0 +1,211 @@
+package query
+
+import (
+	"fmt"
+	"regexp/syntax"
+	"strings"
+	"unicode"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// MaxRegex is the most characters of one regular expression.
+const MaxRegex = 256
+
+// CheckPath splits and checks a dotted path that stands at the JSON pointer at.
+func CheckPath(s, at string) (Path, error) {
+	path := ParsePath(s)
+	if len(path) > MaxPath {
+		return nil, invalid(at, fmt.Sprintf("a path has at most %d parts", MaxPath))
+	}
+	for _, part := range path {
+		switch {
+		case part == "":
+			return nil, invalid(at, fmt.Sprintf("%q is not a field name: a part of it is empty", cut(s)))
+		case strings.HasPrefix(part, "$"):
+			return nil, invalid(at, fmt.Sprintf("%q is not a field name: it begins with $", cut(s)))
+		case len(part) > maxSegment:
+			return nil, invalid(at, fmt.Sprintf("%q is not a field name: it is longer than %d bytes", cut(part), maxSegment))
+		}
+	}
+	return path, nil
+}
+
+// literal reads a value to compare with. {__type: Date, iso} becomes the date it writes;
+// {__type: Pointer, className, objectId} stays as it is, for policy knows what it points to.
+func literal(v value.Value, at string) (value.Value, error) {
+	if v.Kind() != value.Object {
+		return v, nil
+	}
+	typ, ok := v.Get("__type")
+	if !ok {
+		return v, plain(v, at)
+	}
+	switch typ.Text() {
+	case "Date":
+		iso, ok := v.Get("iso")
+		if date, valid := value.OfDateText(iso.Text()); ok && valid && len(v.Members()) == 2 {
+			return date, nil
+		}
+		return v, invalid(at, `a date is written {"__type": "Date", "iso": "2026-01-31T13:00:00Z"}`)
+	case "Pointer":
+		class, _ := v.Get("className")
+		id, _ := v.Get("objectId")
+		if class.Text() != "" && id.Text() != "" && len(v.Members()) == 3 {
+			return v, nil
+		}
+		return v, invalid(at, `a pointer is written {"__type": "Pointer", "className": "users", "objectId": "42"}`)
+	}
+	return v, &problem.Error{Code: problem.InvalidQuery, Pointer: Pointer(at, "__type"),
+		Detail: fmt.Sprintf("unknown __type %q", cut(typ.String())), Near: []string{"Date", "Pointer"}}
+}
+
+// plain refuses an operator inside an object to compare with, where it would be taken for a name.
+func plain(v value.Value, at string) error {
+	for _, m := range v.Members() {
+		here := Pointer(at, m.Name)
+		if strings.HasPrefix(m.Name, "$") {
+			return invalid(here, "operators can't stand beside plain keys in one object")
+		}
+		if err := plain(m.Value, here); err != nil {
+			return err
+		}
+	}
+	for i, e := range v.List() {
+		if err := plain(e, fmt.Sprintf("%s/%d", at, i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// regex checks a pattern so that no source can be made to run away with it or to refuse it: RE2 syntax, at most
+// MaxRegex characters, no quantifier of varying length inside another.
+func regex(path Path, pattern, options value.Value, at string) (Filter, error) {
+	if pattern.Kind() != value.String {
+		return nil, invalid(at, "$regex takes a string")
+	}
+	if options.Kind() != value.String && options.Kind() != value.Null {
+		return nil, invalid(at, "$options takes a string of the letters i, m and x")
+	}
+	r := Regex{Path: path, Pattern: pattern.Text(), At: at}
+	if len([]rune(r.Pattern)) > MaxRegex {
+		return nil, invalid(at, fmt.Sprintf("a regular expression has at most %d characters", MaxRegex))
+	}
+	for _, o := range options.Text() {
+		switch {
+		case o == 'x':
+			r.Pattern = unspaced(r.Pattern)
+		case (o == 'i' || o == 'm') && !strings.ContainsRune(r.Options, o):
+			r.Options += string(o)
+		default:
+			return nil, invalid(at, fmt.Sprintf("$options takes each of the letters i, m and x once; got %q", cut(options.Text())))
+		}
+	}
+	tree, err := r.Tree()
+	if err != nil {
+		return nil, invalid(at, "not a regular expression in RE2 syntax: "+err.Error())
+	}
+	if nested(tree, false) {
+		return nil, invalid(at, "a regular expression can't repeat what already repeats, as (a+)+ does")
+	}
+	return r, nil
+}
+
+// Tree parses the pattern with its options.
+func (r Regex) Tree() (*syntax.Regexp, error) {
+	flags := syntax.Perl
+	if strings.Contains(r.Options, "i") {
+		flags |= syntax.FoldCase
+	}
+	if strings.Contains(r.Options, "m") {
+		flags &^= syntax.OneLine
+	}
+	return syntax.Parse(r.Pattern, flags)
+}
+
+// Expression returns the pattern with its options as one RE2 expression.
+func (r Regex) Expression() string {
+	if r.Options == "" {
+		return r.Pattern
+	}
+	return "(?" + r.Options + ")" + r.Pattern
+}
+
+func nested(tree *syntax.Regexp, inside bool) bool {
+	varies := tree.Op == syntax.OpStar || tree.Op == syntax.OpPlus || tree.Op == syntax.OpRepeat && tree.Min != tree.Max
+	if inside && varies {
+		return true
+	}
+	repeats := varies || tree.Op == syntax.OpRepeat
+	for _, sub := range tree.Sub {
+		if nested(sub, inside || repeats) {
+			return true
+		}
+	}
+	return false
+}
+
+// unspaced applies the option x: white space and comments outside of brackets mean nothing.
+func unspaced(pattern string) string {
+	var out strings.Builder
+	class, escaped, comment := false, false, false
+	for _, r := range pattern {
+		switch {
+		case comment:
+			comment = r != '\n'
+			continue
+		case escaped:
+			escaped = false
+		case r == '\\':
+			escaped = true
+		case class:
+			class = r != ']'
+		case r == '[':
+			class = true
+		case r == '#':
+			comment = true
+			continue
+		case unicode.IsSpace(r):
+			continue
+		}
+		out.WriteRune(r)
+	}
+	return out.String()
+}
+
+// Pointer returns the JSON pointer of the member or element called token at the place at (RFC 6901).
+func Pointer(at, token string) string {
+	return at + "/" + strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")
+}
+
+func invalid(at, detail string) error {
+	return &problem.Error{Code: problem.InvalidQuery, Pointer: at, Detail: detail}
+}
+
+func unknownOperator(name, at string, known []string) error {
+	for _, op := range laterOps {
+		if op == name {
+			return &problem.Error{Code: problem.Unsupported, Pointer: at, Detail: name + " is not supported by this source"}
+		}
+	}
+	return &problem.Error{Code: problem.InvalidQuery, Pointer: at,
+		Detail: fmt.Sprintf("unknown operator %q", cut(name)), Near: problem.Nearest(name, known, 3)}
+}
+
+// cut shortens what the caller wrote before it is quoted back.
+func cut(s string) string {
+	const most = 64
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}
+
+func article(noun string) string {
+	if strings.ContainsRune("aeiou", rune(noun[0])) {
+		return "an " + noun
+	}
+	return "a " + noun
+}

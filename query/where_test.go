@@ -1,0 +1,120 @@
+package query
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+func TestParseWhere(t *testing.T) {
+	for _, tt := range []struct{ in, out string }{
+		{`{}`, `{}`},
+		{`{"a":1}`, `{"a":{"$eq":1}}`},
+		{`{"a":null}`, `{"a":{"$eq":null}}`},
+		{`{"a":{"b":1}}`, `{"a":{"$eq":{"b":1}}}`},
+		{`{"a":{"$gt":9007199254740993,"$lte":1.50}}`, `{"$and":[{"a":{"$gt":9007199254740993}},{"a":{"$lte":1.50}}]}`},
+		{`{"a":{"$in":[1,"x",null]},"b":{"$nin":[]}}`, `{"$and":[{"a":{"$in":[1,"x",null]}},{"b":{"$nin":[]}}]}`},
+		{`{"a":{"$all":[]}}`, `{"a":{"$in":[]}}`},
+		{`{"a":{"$all":[1,2]}}`, `{"$and":[{"a":{"$eq":1}},{"a":{"$eq":2}}]}`},
+		{`{"$nor":[{"a":1},{"b":2}]}`, `{"$nor":[{"a":{"$eq":1}},{"b":{"$eq":2}}]}`},
+		{`{"a":{"$not":{"$gt":5}}}`, `{"$not":{"a":{"$gt":5}}}`},
+		{`{"a":{"$regex":"^x y","$options":"ix"}}`, `{"a":{"$regex":"^xy","$options":"i"}}`},
+		{`{"a":{"$options":"i","$regex":"x"}}`, `{"a":{"$regex":"x","$options":"i"}}`},
+		{`{"a":{"$elemMatch":{"$gt":1,"$lt":5}}}`, `{"a":{"$elemMatch":{"$and":[{"$gt":1},{"$lt":5}]}}}`},
+		{`{"a":{"$elemMatch":{"b":1,"$or":[{"c":2},{"d":{"$exists":false}}]}}}`,
+			`{"a":{"$elemMatch":{"$and":[{"b":{"$eq":1}},{"$or":[{"c":{"$eq":2}},{"d":{"$exists":false}}]}]}}}`},
+		{`{"a.b.c":{"$size":2},"d":{"$startsWith":"x"}}`, `{"$and":[{"a.b.c":{"$size":2}},{"d":{"$startsWith":"x"}}]}`},
+		{`{"a":{"__type":"Date","iso":"2026-01-31T10:00:00+01:00"}}`, `{"a":{"$eq":{"__type":"Date","iso":"2026-01-31T09:00:00Z"}}}`},
+	} {
+		f, err := ParseWhere(read(t, tt.in), "/where")
+		if err != nil || Print(f).String() != tt.out {
+			t.Errorf("ParseWhere(%s) = %s, %v; want %s", tt.in, Print(f), err, tt.out)
+			continue
+		}
+		again, err := ParseWhere(Print(f), "/where")
+		if err != nil || Print(again).String() != tt.out {
+			t.Errorf("%s reads back as %s, %v", tt.out, Print(again), err)
+		}
+	}
+}
+
+func TestParseWhereRefuses(t *testing.T) {
+	many := `{"a":{"$in":[` + strings.TrimSuffix(strings.Repeat("1,", MaxIn+1), ",") + `]}}`
+	wide := `{"$or":[` + strings.TrimSuffix(strings.Repeat(`{"a":1},`, MaxNodes+1), ",") + `]}`
+	deep := strings.Repeat(`{"$and":[`, 9) + `{"a":1}` + strings.Repeat(`]}`, 9)
+	for _, tt := range []struct{ in, pointer, detail string }{
+		{`[]`, "/where", "where is an object, not an array"},
+		{`{"$where":"1"}`, "/where/$where", `unknown operator "$where"`},
+		{`{"a":{"$gtt":1}}`, "/where/a/$gtt", `unknown operator "$gtt"`},
+		{`{"a":{"$gt":1,"b":2}}`, "/where/a/b", `unknown operator "b"`},
+		{`{"a":{"b":2,"$gt":1}}`, "/where/a/$gt", "operators can't stand beside plain keys in one object"},
+		{`{"$or":[]}`, "/where/$or", "$or takes a list of where objects with at least one in it"},
+		{`{"$and":[{}]}`, "/where/$and/0", "$and takes where objects with a condition in each"},
+		{`{"a":{"$in":1}}`, "/where/a/$in", "$in takes a list"},
+		{many, "/where/a/$in", "$in takes at most 1000 values; got 1001"},
+		{wide, "/where/$or/200/a", "where has more than 200 conditions"},
+		{deep, "/where/$and/0/$and/0/$and/0/$and/0/$and/0/$and/0/$and/0/$and/0", "where is nested deeper than 8"},
+		{`{"a":{"$exists":1}}`, "/where/a/$exists", "$exists takes true or false"},
+		{`{"a":{"$size":-1}}`, "/where/a/$size", "$size takes a whole number, 0 or more"},
+		{`{"a":{"$regex":"("}}`, "/where/a/$regex", "not a regular expression in RE2 syntax: error parsing regexp: missing closing ): `(`"},
+		{`{"a":{"$regex":"(a+)+"}}`, "/where/a/$regex", "a regular expression can't repeat what already repeats, as (a+)+ does"},
+		{`{"a":{"$regex":"a","$options":"s"}}`, "/where/a/$regex", `$options takes each of the letters i, m and x once; got "s"`},
+		{`{"a":{"$options":"i"}}`, "/where/a/$options", "$options goes with $regex"},
+		{`{"a":{"$regex":"` + strings.Repeat("a", 257) + `"}}`, "/where/a/$regex", "a regular expression has at most 256 characters"},
+		{`{"a..b":1}`, "/where/a..b", `"a..b" is not a field name: a part of it is empty`},
+		{`{"a":{"__type":"Date","iso":"soon"}}`, "/where/a", `a date is written {"__type": "Date", "iso": "2026-01-31T13:00:00Z"}`},
+		{`{"a/b":{"__type":"Dat"}}`, "/where/a~1b/__type", `unknown __type "Dat"`},
+		{`{"a":{"$not":1}}`, "/where/a/$not", `$not takes operators, as in {"$not": {"$gt": 5}}; use $ne for a value`},
+		{`{"a":{"$gt":[1]}}`, "/where/a/$gt", "$gt takes a number, a string, a date or a boolean, not an array"},
+		{`{"a":{"$inQuery":{}}}`, "/where/a/$inQuery", "$inQuery is not supported by this source"},
+	} {
+		f, err := ParseWhere(read(t, tt.in), "/where")
+		p := problem.Of(err)
+		if err == nil || p.Pointer != tt.pointer || p.Detail != tt.detail {
+			t.Errorf("ParseWhere(%.80s) = %v, %v; want %s %s", tt.in, f, err, tt.pointer, tt.detail)
+		}
+	}
+	_, err := ParseWhere(read(t, `{"a":{"$gtt":1}}`), "")
+	if got := problem.Of(err).Near; !reflect.DeepEqual(got, []string{"$gt", "$gte", "$eq"}) && (len(got) == 0 || got[0] != "$gt") {
+		t.Errorf("near $gtt: %q", got)
+	}
+}
+
+func FuzzParseWhere(f *testing.F) {
+	f.Add(`{"a":{"$elemMatch":{"$gt":1}},"$or":[{"b":{"$regex":"^x","$options":"im"}},{"c.d":{"$nin":[1,null]}}]}`)
+	f.Add(`{"$nor":[{"a":{"$not":{"$size":2}}},{"b":{"__type":"Pointer","className":"x","objectId":"1"}}]}`)
+	f.Fuzz(func(t *testing.T, in string) {
+		v, err := value.Read([]byte(in), 0)
+		if err != nil {
+			return
+		}
+		where, err := ParseWhere(v, "")
+		if err != nil {
+			if problem.CodeOf(err) == problem.Internal {
+				t.Errorf("%s: %v", in, err)
+			}
+			return
+		}
+		out := Print(where)
+		again, err := ParseWhere(out, "")
+		// Printing may nest one deeper than what was written; only that may be refused.
+		if err != nil && !strings.Contains(err.Error(), "deeper") && !strings.Contains(err.Error(), "more than") {
+			t.Errorf("%s prints as %s: %v", in, out, err)
+		}
+		if err == nil && Print(again).String() != out.String() {
+			t.Errorf("%s prints as %s, then as %s", in, out, Print(again))
+		}
+	})
+}
+
+func read(t *testing.T, s string) value.Value {
+	t.Helper()
+	v, err := value.Read([]byte(s), 30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
