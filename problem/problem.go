@@ -32,6 +32,7 @@ const (
 	Upstream         Code = "upstream_error"
 	Internal         Code = "internal_error"
 	Unauthorized     Code = "unauthorized"
+	UnknownTool      Code = "unknown_tool" // no such tool, or none that the asker may see; JSON-RPC -32602 over MCP
 )
 
 // An Error is a failure. Everything but Kind and Err may be shown to the asker.
@@ -42,6 +43,7 @@ type Error struct {
 	Near       []string      // the nearest right names, taken only from what the asker may see
 	Suggestion string        // what to do next
 	Faults     []Fault       // every broken rule, where the arguments break a tool's schema
+	Scope      string        // the scope that the asker lacks, with PermissionDenied; "" when no scope would help
 	RetryAfter time.Duration // how long to wait before the same call can succeed; 0 when waiting does not help
 
 	Kind string // the true reason for the audit: hidden_class, field_denied, …; never shown
