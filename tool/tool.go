@@ -58,4 +58,5 @@ type Handler func(ctx context.Context, call *bailiwick.Call, args value.Value) (
 type Result struct {
 	Structured json.RawMessage // one JSON object
 	Text       string          // a short rendering of the same for the model to read
+	Class      string          // where its data came from, as "source.Class" or a source; "" when it holds none
 }
