@@ -1,0 +1,111 @@
+package server
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// An answer is the ResponseWriter that the SDK writes to. It says over HTTP what the SDK can't, and turns the
+// SDK's errors in plain text into JSON-RPC errors.
+type answer struct {
+	http.ResponseWriter
+	x     *exchange
+	began func(session string) // told the id of the session that the answer begins; nil when it begins none
+
+	committed bool
+	discard   bool // what the SDK writes is replaced
+	rewrite   int  // the status of an error that comes in plain text; 0 for none
+}
+
+// begin tells the session once.
+func (a *answer) begin(session string) {
+	if a.began != nil {
+		a.began(session)
+		a.began = nil
+	}
+}
+
+// WriteHeader implements [http.ResponseWriter].
+func (a *answer) WriteHeader(status int) {
+	if a.committed {
+		return
+	}
+	a.committed = true
+	h := a.Header()
+	a.begin(h.Get("Mcp-Session-Id"))
+	if n := a.x.retryAfter.Load(); n > 0 {
+		h.Set("Retry-After", strconv.FormatInt(n, 10))
+	}
+	scope := a.x.scope.Load()
+	switch {
+	case scope != nil && a.x.message != nil:
+		a.discard = true
+		insufficient(*scope, a.x.correlation).write(a.ResponseWriter, a.x.message.id)
+		return
+	case status >= 400 && strings.HasPrefix(h.Get("Content-Type"), "text/plain"):
+		a.rewrite = status
+		return
+	case strings.HasPrefix(h.Get("Content-Type"), "text/event-stream"):
+		h.Set("X-Accel-Buffering", "no") // nginx holds events back otherwise
+	}
+	a.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements [http.ResponseWriter].
+func (a *answer) Write(b []byte) (int, error) {
+	if !a.committed {
+		a.WriteHeader(http.StatusOK)
+	}
+	if a.discard {
+		return len(b), nil
+	}
+	if a.rewrite != 0 {
+		a.discard = true
+		id := ""
+		if a.x.message != nil {
+			id = a.x.message.id
+		}
+		fromText(a.rewrite, string(b)).write(a.ResponseWriter, id)
+		return len(b), nil
+	}
+	return a.ResponseWriter.Write(b)
+}
+
+// FlushError lets [http.ResponseController] flush.
+func (a *answer) FlushError() error {
+	if !a.committed {
+		a.WriteHeader(http.StatusOK)
+	}
+	if a.rewrite != 0 {
+		return nil
+	}
+	return http.NewResponseController(a.ResponseWriter).Flush()
+}
+
+// fromText returns the fault for an HTTP error of the SDK.
+func fromText(status int, text string) *fault {
+	switch {
+	case status >= 500:
+		return internal()
+	case status == http.StatusNotFound:
+		f := invalid("Session not found")
+		f.status = status
+		return f
+	}
+	f := invalid("Invalid Request: " + strings.TrimSpace(text))
+	f.status = status
+	return f
+}
+
+// insufficient is the answer of RFC 6750, section 3.1, to a credential without a scope.
+func insufficient(scope, correlation string) *fault {
+	data := append([]byte(`{"error_code":"permission_denied","scope":`), value.AppendQuoted(nil, scope)...)
+	data = value.AppendQuoted(append(data, `,"correlation_id":`...), correlation)
+	return &fault{
+		status: http.StatusForbidden, code: codeUnauthorized, message: "Insufficient scope", data: append(data, '}'),
+		header: [2]string{"WWW-Authenticate", `Bearer error="insufficient_scope", scope="` + scope + `"`},
+	}
+}

@@ -1,0 +1,195 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"strconv"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/tool"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// asked is a call as either way of reading it gives it.
+type asked struct {
+	name     string
+	args     value.Value
+	form     Form
+	version  string // of the protocol
+	progress func(done, total float64, message string)
+}
+
+// outcome is what a call came to: an error of the protocol, or else a result.
+type outcome struct {
+	failure    *jsonrpc.Error
+	meta       []byte          // the members of _meta as JSON, without braces
+	text       string          // "" sends none
+	structured json.RawMessage // nil sends none
+	isError    bool
+}
+
+// errorsInResult is the first protocol version in which arguments that break a schema are a tool's own error
+// (SEP-1303), for the model to read.
+const errorsInResult = "2025-11-25"
+
+// call answers one call of a tool of ours.
+func (s *Server) call(ctx context.Context, x *exchange, a asked) outcome {
+	res, err := s.options.Tools.Call(ctx, x.who, tool.Request{
+		Name: a.name, Arguments: a.args, Correlation: x.correlation, Progress: a.progress,
+	})
+	if err == nil && !json.Valid(res.Structured) {
+		// The SDK would fail on it after the fact.
+		err = errors.New("the tool's structured result is not JSON")
+	}
+	if err != nil {
+		return s.failed(ctx, x, a, err)
+	}
+	out := outcome{}
+	if a.form != Structured {
+		out.text = res.Text
+	}
+	if a.form != Text {
+		out.structured = res.Structured
+	}
+	out.meta = s.meta(x, a.name, len(out.text)+len(out.structured))
+	if res.Class != "" {
+		out.meta = value.AppendQuoted(append(out.meta, `,"source_class":`...), res.Class)
+	}
+	return out
+}
+
+// meta says what a result cost and how to find its record. Tokens are estimated as bytes/4.
+func (s *Server) meta(x *exchange, name string, bytes int) []byte {
+	b := value.AppendQuoted([]byte(`"category":`), string(s.category(x, name)))
+	b = value.AppendQuoted(append(b, `,"correlation_id":`...), x.correlation)
+	return strconv.AppendInt(append(b, `,"est_tokens":`...), int64(bytes+3)/4, 10)
+}
+
+func (s *Server) category(x *exchange, name string) tool.Category {
+	if c, ok := s.categories.Load(name); ok {
+		return c.(tool.Category)
+	}
+	for _, t := range s.options.Tools.List(x.who, "") {
+		s.categories.Store(t.Name, t.Category)
+	}
+	c, _ := s.categories.Load(name)
+	category, _ := c.(tool.Category)
+	return cmp.Or(category, tool.Custom)
+}
+
+// failed answers a call that gave an error. Problems are shown; what caused them is logged.
+func (s *Server) failed(ctx context.Context, x *exchange, a asked, err error) outcome {
+	p := problem.Of(err)
+	switch {
+	case p.Code == problem.UnknownTool:
+		return outcome{failure: errUnknownTool().(*jsonrpc.Error)}
+	case p.Code == problem.InvalidArgument && len(p.Faults) > 0 && a.version < errorsInResult:
+		return outcome{failure: &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: p.Detail, Data: details(p)}}
+	case p.Code == problem.PermissionDenied && p.Scope != "":
+		x.scope.Store(&p.Scope)
+	case p.Code == problem.Internal:
+		s.log.ErrorContext(ctx, "call failed", "tool", a.name, "principal", x.who.ID, "correlation_id", x.correlation, "error", cause(err))
+		p = &problem.Error{Code: problem.Internal, Detail: "Internal error", RetryAfter: p.RetryAfter}
+	case p.Err != nil:
+		s.log.WarnContext(ctx, "call refused", "tool", a.name, "principal", x.who.ID, "correlation_id", x.correlation, "code", p.Code, "error", p.Err)
+	}
+	if p.RetryAfter > 0 {
+		x.retryAfter.Store(int64(math.Ceil(p.RetryAfter.Seconds())))
+	}
+	text := string(p.Code) + ": " + p.Detail
+	if p.Suggestion != "" {
+		text += " " + p.Suggestion
+	}
+	body := structuredProblem(p, x.correlation)
+	return outcome{meta: s.meta(x, a.name, len(text)+len(body)), text: text, structured: body, isError: true}
+}
+
+// cause is what an operator reads of err.
+func cause(err error) error {
+	if p := problem.Of(err); p.Err != nil {
+		return p.Err
+	}
+	return err
+}
+
+// structuredProblem is {error, error_code, details?, retryable, suggestion?, retry_after?, correlation_id} (design 04).
+func structuredProblem(p *problem.Error, correlation string) json.RawMessage {
+	b := value.AppendQuoted([]byte(`{"error":`), p.Detail)
+	b = value.AppendQuoted(append(b, `,"error_code":`...), string(p.Code))
+	if d := details(p); d != nil {
+		b = append(append(b, `,"details":`...), d...)
+	}
+	b = strconv.AppendBool(append(b, `,"retryable":`...), p.Retryable())
+	if p.Suggestion != "" {
+		b = value.AppendQuoted(append(b, `,"suggestion":`...), p.Suggestion)
+	}
+	if p.RetryAfter > 0 {
+		b = strconv.AppendFloat(append(b, `,"retry_after":`...), p.RetryAfter.Seconds(), 'f', -1, 64)
+	}
+	b = value.AppendQuoted(append(b, `,"correlation_id":`...), correlation)
+	return append(b, '}')
+}
+
+// details says where in the arguments a problem is: {code, errors} for broken rules of the schema, else
+// {pointer, near}. It is nil when the problem names no place.
+func details(p *problem.Error) json.RawMessage {
+	var d struct {
+		Code    int             `json:"code,omitempty"`
+		Errors  []problem.Fault `json:"errors,omitempty"`
+		Pointer string          `json:"pointer,omitempty"`
+		Near    []string        `json:"near,omitempty"`
+		Scope   string          `json:"scope,omitempty"`
+	}
+	if len(p.Faults) > 0 {
+		d.Code, d.Errors = jsonrpc.CodeInvalidParams, p.Faults
+	}
+	d.Pointer, d.Near, d.Scope = p.Pointer, p.Near, p.Scope
+	b, err := json.Marshal(d)
+	if err != nil || string(b) == "{}" {
+		return nil // it holds strings only, so there is no error
+	}
+	return b
+}
+
+// forSDK returns o as the SDK's result.
+func (o outcome) forSDK() (mcp.Result, error) {
+	if o.failure != nil {
+		return nil, o.failure
+	}
+	res := &mcp.CallToolResult{Content: []mcp.Content{}, IsError: o.isError}
+	if o.text != "" {
+		res.Content = append(res.Content, &mcp.TextContent{Text: o.text})
+	}
+	if o.structured != nil {
+		res.StructuredContent = o.structured
+	}
+	if err := json.Unmarshal(append(append([]byte("{"), o.meta...), '}'), &res.Meta); err != nil {
+		return nil, errInternal()
+	}
+	return res, nil
+}
+
+// append appends o as the response of MCP 2026-07-28 to the call with the id. server is the JSON of serverInfo.
+func (o outcome) append(dst []byte, id string, server []byte) []byte {
+	dst = append(append(dst, `{"jsonrpc":"2.0","id":`...), id...)
+	dst = append(append(dst, `,"result":{"resultType":"complete","_meta":{`...), o.meta...)
+	dst = append(append(dst, `,"io.modelcontextprotocol/serverInfo":`...), server...)
+	dst = append(dst, `},"content":[`...)
+	if o.text != "" {
+		dst = append(value.AppendQuoted(append(dst, `{"type":"text","text":`...), o.text), '}')
+	}
+	dst = append(dst, ']')
+	if o.structured != nil {
+		dst = append(append(dst, `,"structuredContent":`...), o.structured...)
+	}
+	if o.isError {
+		dst = append(dst, `,"isError":true`...)
+	}
+	return append(dst, "}}"...)
+}

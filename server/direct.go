@@ -1,0 +1,91 @@
+package server
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// direct answers tools/call of MCP 2026-07-28 from the one parse that the request has had already, and reports
+// whether it did. It takes only a call that is right in every way and wants nothing but its result; all others,
+// right and wrong, are the SDK's to answer. The SDK takes 0.2 to 0.3 ms a call, this a tenth of that.
+func (s *Server) direct(w http.ResponseWriter, r *http.Request, x *exchange) (done bool) {
+	m := x.message
+	if m == nil || !m.isCall() || m.method != "tools/call" || !acceptsBoth(r.Header) {
+		return false
+	}
+	name, _ := m.params.Get("name")
+	version := r.Header.Get("Mcp-Protocol-Version")
+	_, asksBack := m.params.Get("requestState")
+	_, answersBack := m.params.Get("inputResponses")
+	_, raw := s.raw.Load(name.Text())
+	switch {
+	case raw, asksBack, answersBack,
+		version != modernVersion, asText(m.meta(metaVersion)) != version,
+		r.Header.Get("Mcp-Method") != m.method, r.Header.Get("Mcp-Name") != name.Text(),
+		r.Header.Get("Last-Event-Id") != "",
+		m.meta(mcp.MetaKeyClientCapabilities).Kind() != value.Object,
+		!m.meta("progressToken").IsNull():
+		return false
+	}
+	client, ok := clientOf(m)
+	if !ok {
+		return false
+	}
+	args, _ := m.params.Get("arguments")
+	x.gone = r.Context()
+	s.writeDirect(w, r, x, asked{name: name.Text(), args: orEmpty(args), form: s.form(client), version: version})
+	return true
+}
+
+// clientOf returns the client that a call names; ok is false when it names it wrongly.
+func clientOf(m *message) (client *mcp.Implementation, ok bool) {
+	info := m.meta(mcp.MetaKeyClientInfo)
+	if info.IsNull() {
+		return nil, true
+	}
+	name, _ := info.Get("name")
+	v, _ := info.Get("version")
+	if name.Kind() != value.String || v.Kind() != value.String {
+		return nil, false
+	}
+	return &mcp.Implementation{Name: name.Text(), Version: v.Text()}, true
+}
+
+func (s *Server) writeDirect(w http.ResponseWriter, r *http.Request, x *exchange, a asked) {
+	id := x.message.id
+	a.progress = func(float64, float64, string) {} // nobody asked for it
+	defer func() {
+		if p := recover(); p != nil {
+			s.logPanic(r.Context(), x, p)
+			f := internal()
+			f.status = http.StatusOK
+			f.write(w, id)
+		}
+	}()
+	out := s.call(r.Context(), x, a)
+	answer := &answer{ResponseWriter: w, x: x}
+	if f := out.failure; f != nil {
+		(&fault{status: http.StatusBadRequest, code: f.Code, message: f.Message, data: f.Data}).write(answer, id)
+		return
+	}
+	server, err := json.Marshal(s.implementation())
+	if err != nil {
+		internal().write(w, id)
+		return
+	}
+	answer.Header().Set("Content-Type", "application/json")
+	answer.Header().Set("Cache-Control", "no-store")
+	// A client that has gone can't be told so.
+	_, _ = answer.Write(out.append(make([]byte, 0, len(out.text)+len(out.structured)+512), id, server))
+}
+
+// acceptsBoth reports whether h accepts JSON and event streams, as the protocol wants.
+func acceptsBoth(h http.Header) bool {
+	accept := strings.ToLower(strings.Join(h.Values("Accept"), ","))
+	return strings.Contains(accept, "application/json") && strings.Contains(accept, "text/event-stream")
+}

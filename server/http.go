@@ -1,0 +1,350 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// modernVersion is the first protocol version without sessions.
+const modernVersion = "2026-07-28"
+
+const metaVersion = "io.modelcontextprotocol/protocolVersion"
+
+// bodyTimeout is how long a body may take to arrive.
+const bodyTimeout = 30 * time.Second
+
+// Handler serves /mcp, /healthz (the process lives), /readyz (it can answer) and /tools (for people). It can be
+// mounted in any program; the sizes and timeouts of connections are then up to that program.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/mcp", s.guard(s.serveMCP))
+	mux.HandleFunc("GET /tools", s.guard(s.serveList))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })
+	mux.HandleFunc("GET /readyz", s.guard(s.serveReady))
+	return mux
+}
+
+// guard answers for a handler that panics, so that the client learns no more than that.
+func (s *Server) guard(h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			if p := recover(); p != nil {
+				s.log.ErrorContext(r.Context(), "panic in the HTTP handler", "panic", fmt.Sprint(p))
+				internal().write(w, "")
+			}
+		}()
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		h(w, r)
+	}
+}
+
+func plain(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	// A client that has gone can't be told so.
+	_, _ = io.WriteString(w, text)
+}
+
+func (s *Server) serveReady(w http.ResponseWriter, r *http.Request) {
+	if s.options.Ready != nil {
+		if err := s.options.Ready(r.Context()); err != nil {
+			s.log.WarnContext(r.Context(), "not ready", "error", err)
+			plain(w, http.StatusServiceUnavailable, "not ready\n")
+			return
+		}
+	}
+	plain(w, http.StatusOK, "ready\n")
+}
+
+// serveList shows a person the tools that their credential may call: category, name, first sentence.
+func (s *Server) serveList(w http.ResponseWriter, r *http.Request) {
+	if f := s.fromElsewhere(r); f != nil {
+		f.write(w, "")
+		return
+	}
+	who, f := s.identify(r)
+	if f != nil {
+		f.write(w, "")
+		return
+	}
+	var b strings.Builder
+	for _, t := range s.options.Tools.List(who, "") {
+		fmt.Fprintf(&b, "%-10s %-24s %s\n", t.Category, t.Name, firstSentence(t.Description))
+	}
+	plain(w, http.StatusOK, b.String())
+}
+
+func firstSentence(s string) string {
+	s, _, _ = strings.Cut(s, "\n")
+	if i := strings.Index(s, ". "); i >= 0 {
+		s = s[:i+1]
+	}
+	return s
+}
+
+// serveMCP lets one request in, step by step from what costs least: where it comes from, its method, who sends it,
+// its form, its body.
+func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
+	if f := s.fromElsewhere(r); f != nil {
+		f.write(w, "")
+		return
+	}
+	modern := r.Header.Get("Mcp-Protocol-Version") >= modernVersion
+	stream := !modern && (r.Method == http.MethodGet || r.Method == http.MethodDelete)
+	if r.Method != http.MethodPost && !stream {
+		allow := "POST, GET, DELETE"
+		if modern {
+			allow = "POST"
+		}
+		f := invalid("Method Not Allowed")
+		f.status, f.header = http.StatusMethodNotAllowed, [2]string{"Allow", allow}
+		f.write(w, "")
+		return
+	}
+	who, f := s.identify(r)
+	if f != nil {
+		f.write(w, "")
+		return
+	}
+	if stream {
+		s.serveStream(w, r, who)
+		return
+	}
+	body, f := s.read(w, r)
+	if f != nil {
+		f.write(w, "")
+		return
+	}
+	messages, batch, f := parse(body, s.options.MaxDepth)
+	if f != nil {
+		id := ""
+		if len(messages) == 1 {
+			id = messages[0].id
+		}
+		if !modern && id != "" && f.code != jsonrpc.CodeInvalidRequest {
+			f.status = http.StatusOK // before 2026-07-28 an error is an answer, and 404 says that the session has gone
+		}
+		f.write(w, id)
+		return
+	}
+	s.servePost(w, r, post{who: who, body: body, messages: messages, batch: batch, modern: modern})
+}
+
+// read reads the body of a POST, of JSON only: no form of another site can send that without asking first.
+func (s *Server) read(w http.ResponseWriter, r *http.Request) ([]byte, *fault) {
+	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
+		f := invalid("Content-Type must be application/json")
+		f.status = http.StatusUnsupportedMediaType
+		return nil, f
+	}
+	// The server has no read timeout, which would end streams. Not every ResponseWriter can set a deadline.
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.options.MaxBody))
+	_ = control.SetReadDeadline(time.Time{})
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		f := invalid(fmt.Sprintf("Request body exceeds %d bytes", s.options.MaxBody))
+		f.status = http.StatusRequestEntityTooLarge
+		return nil, f
+	}
+	if err != nil {
+		return nil, invalid("Invalid Request: the body did not arrive")
+	}
+	return body, nil
+}
+
+// serveStream serves the GET and DELETE of a session.
+func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, who identity.Principal) {
+	if f := s.checkSession(r, who); f != nil {
+		f.write(w, "")
+		return
+	}
+	if r.Method == http.MethodGet {
+		if err := s.streams.enter(r.Context()); err != nil {
+			busy().write(w, "")
+			return
+		}
+		defer s.streams.leave()
+	}
+	s.pass(w, r, &exchange{who: who, correlation: newCorrelation()}, s.legacy)
+}
+
+// checkSession answers for a session of another principal as for one that does not exist.
+func (s *Server) checkSession(r *http.Request, who identity.Principal) *fault {
+	id := r.Header.Get("Mcp-Session-Id")
+	if id == "" {
+		return invalid("Invalid Request: Mcp-Session-Id is missing")
+	}
+	if !s.sessions.owned(who.ID, id) {
+		f := invalid("Session not found")
+		f.status = http.StatusNotFound
+		return f
+	}
+	return nil
+}
+
+func busy() *fault {
+	return &fault{
+		status: http.StatusServiceUnavailable, code: codeBusy, message: "Too many requests at a time",
+		data:   []byte(`{"error_code":"rate_limited","retryable":true,"retry_after":1}`),
+		header: [2]string{"Retry-After", "1"},
+	}
+}
+
+// A post is a POST that has been let in.
+type post struct {
+	who      identity.Principal
+	body     []byte
+	messages []message
+	batch    bool
+	modern   bool
+}
+
+// only returns the one message of p, nil for a batch.
+func (p *post) only() *message {
+	if p.batch {
+		return nil
+	}
+	return &p.messages[0]
+}
+
+// id returns the id that an error of the whole POST answers.
+func (p *post) id() string {
+	if m := p.only(); m != nil {
+		return m.id
+	}
+	return ""
+}
+
+func (s *Server) servePost(w http.ResponseWriter, r *http.Request, p post) {
+	m := p.only()
+	next := s.legacy
+	if p.modern || m != nil && r.Header.Get("Mcp-Session-Id") == "" && m.meta(metaVersion).Text() >= modernVersion {
+		// A request of the new protocol without its header belongs to that side, which says what is missing.
+		next = s.modern
+	} else if done := s.prepareSession(w, r, &p); done {
+		return
+	}
+	x := &exchange{who: p.who, message: m, correlation: correlationOf(r.Header, m)}
+	channel := r.Header.Get("X-Mcp-Session-Id")
+	if x.correlation == "" {
+		x.correlation = newCorrelation()
+	}
+	if m != nil && m.method == "notifications/cancelled" && p.modern {
+		id, _ := m.params.Get("requestId")
+		s.inflight.cancel(callKey{p.who.ID, channel, string(id.AppendJSON(nil))})
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	leave, err := s.admit(r.Context(), &p)
+	if err != nil {
+		busy().write(w, p.id())
+		return
+	}
+	defer leave()
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	if p.modern && m != nil && m.isCall() {
+		defer s.inflight.add(callKey{p.who.ID, channel, m.id}, cancel)()
+	}
+	r = r.WithContext(ctx)
+	if p.modern && s.direct(w, r, x) {
+		return
+	}
+	r.Body = io.NopCloser(strings.NewReader(string(p.body)))
+	s.pass(w, r, x, next)
+}
+
+// prepareSession checks the session of a POST of the older protocols, and answers where there is none to go to.
+func (s *Server) prepareSession(w http.ResponseWriter, r *http.Request, p *post) (done bool) {
+	m := p.only()
+	if r.Header.Get("Mcp-Session-Id") == "" && m != nil && m.method == "initialize" {
+		return false
+	}
+	f := s.checkSession(r, p.who)
+	if f == nil {
+		return false
+	}
+	if m != nil && m.method == "notifications/cancelled" {
+		w.WriteHeader(http.StatusAccepted) // whatever it names: the answer must not tell whether that exists
+		return true
+	}
+	f.write(w, p.id())
+	return true
+}
+
+// admit takes a place among the calls, or among the streams for a request that stays open. Notifications and
+// responses need none: a call may wait for one.
+func (s *Server) admit(ctx context.Context, p *post) (leave func(), err error) {
+	for i := range p.messages {
+		m := &p.messages[i]
+		if !m.isCall() {
+			continue
+		}
+		g := s.calls
+		if m.method == "subscriptions/listen" {
+			g = s.streams
+		}
+		return g.leave, g.enter(ctx)
+	}
+	return func() {}, nil
+}
+
+// pass gives a request to the SDK, without its credential and with its exchange.
+func (s *Server) pass(w http.ResponseWriter, r *http.Request, x *exchange, next http.Handler) {
+	stays := r.Method == http.MethodGet || x.message != nil && x.message.method == "subscriptions/listen"
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	if stays {
+		stop := context.AfterFunc(s.closing, cancel)
+		defer stop()
+	}
+	// The SDK's handlers in a session outlive their HTTP request, whose answer nobody can fetch later. What ends
+	// here is told to them by x.gone. It must not end when the SDK itself ends the HTTP answer early.
+	gone, lost := context.WithCancel(context.WithoutCancel(ctx))
+	x.gone = gone
+	stop := context.AfterFunc(ctx, lost)
+	defer func() {
+		if stop(); ctx.Err() != nil {
+			lost() // the SDK may see the end before the AfterFunc is started
+		}
+	}()
+
+	answer := &answer{ResponseWriter: w, x: x}
+	if x.message != nil && x.message.method == "initialize" && next == s.legacy {
+		if !s.sessions.begin(x.who.ID) {
+			busy().write(w, x.message.id)
+			return
+		}
+		answer.began = func(id string) { s.sessions.end(x.who.ID, id) }
+		defer func() { answer.begin("") }()
+	}
+	r = r.WithContext(ctx)
+	r.Header = r.Header.Clone()
+	r.Header.Del("X-Mcp-Api-Key")
+	r.Header.Del("Cookie")
+	r.Header.Set("Authorization", "Bearer -")
+	verified := func(context.Context, string, *http.Request) (*auth.TokenInfo, error) { return x.tokenInfo(), nil }
+	auth.RequireBearerToken(verified, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(next).ServeHTTP(answer, r)
+}
+
+// asText returns v's text when it is a string.
+func asText(v value.Value) string {
+	if v.Kind() != value.String {
+		return ""
+	}
+	return v.Text()
+}
