@@ -1,0 +1,89 @@
+// Package conformance has the fixtures that the official MCP conformance suites ask a server for, mounted behind
+// the whole door.
+//
+// They are ported from the everything-server of go-sdk v1.8.0 (conformance/everything-server, MIT licence), which
+// mirrors the one of github.com/modelcontextprotocol/conformance. Every tool among them passes through server.Raw,
+// so that the suites meet the same authentication, limits and audit as agents do. They touch no data, and no
+// program serves them but `bailiwick conformance`.
+package conformance
+
+import (
+	"context"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/bailiwick-dev/bailiwick/server"
+)
+
+const watchedResource = "test://watched-resource"
+
+// watchInterval is how often the watched resource changes.
+const watchInterval = 3 * time.Second
+
+// Extension returns the fixtures. Until ctx ends, subscribers are told every three seconds that a resource changed.
+//
+//lint:ignore SA1019 the suites of 2025-11-25 want logging, which 2026-07-28 deprecates.
+func Extension(ctx context.Context) server.Extension {
+	return server.Extension{
+		Options: func(o *mcp.ServerOptions) {
+			o.Capabilities.Logging = &mcp.LoggingCapabilities{}
+			o.CompletionHandler = complete
+			o.SubscribeHandler = func(context.Context, *mcp.SubscribeRequest) error { return nil }
+			o.UnsubscribeHandler = func(context.Context, *mcp.UnsubscribeRequest) error { return nil }
+		},
+		Mount: func(s *mcp.Server, raw server.Raw) {
+			add := func(t *mcp.Tool, h mcp.ToolHandler) {
+				if t.InputSchema == nil {
+					t.InputSchema = noArguments
+				}
+				raw(t, failing(h))
+			}
+			addContent(add)
+			addLegacyRequests(add)
+			addRounds(add)
+			addDiagnostics(s, add)
+			addResources(s)
+			addPrompts(s)
+			go watch(ctx, s)
+		},
+	}
+}
+
+// An adder adds one tool.
+type adder func(*mcp.Tool, mcp.ToolHandler)
+
+func watch(ctx context.Context, s *mcp.Server) {
+	tick := time.NewTicker(watchInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			// The SDK reports no failed notification.
+			_ = s.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: watchedResource})
+		}
+	}
+}
+
+func complete(context.Context, *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
+	return &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: []string{}}}, nil
+}
+
+// Forward returns a handler that passes requests on to the server at target with token as their credential. The
+// suites can send none; so that authentication stays in the way nevertheless, they are pointed at a loopback
+// listener with this handler. Host and Origin pass unchanged, for the server to judge.
+func Forward(target *url.URL, token string) http.Handler {
+	return &httputil.ReverseProxy{
+		FlushInterval: -1, // events pass at once
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(target)
+			r.Out.Host = r.In.Host
+			r.Out.Header.Set("Authorization", "Bearer "+token)
+		},
+	}
+}

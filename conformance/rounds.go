@@ -1,0 +1,175 @@
+package conformance
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// addRounds adds the tools that ask back in their result and are called again with the answer (SEP-2322).
+func addRounds(add adder) {
+	const name = "test_input_required_result_"
+	add(&mcp.Tool{Name: name + "elicitation", Description: "Asks for a name"}, askName)
+	add(&mcp.Tool{Name: name + "sampling", Description: "Asks the client's model"}, askModel)
+	add(&mcp.Tool{Name: name + "list_roots", Description: "Asks for the client's roots"}, askRoots)
+	add(&mcp.Tool{Name: name + "request_state", Description: "Asks for a confirmation and keeps state"}, confirm("request_state"))
+	add(&mcp.Tool{Name: name + "tampered_state", Description: "Refuses state that was changed"}, confirm("tampered_state"))
+	add(&mcp.Tool{Name: name + "multiple_inputs", Description: "Asks for three things at once"}, askThree)
+	add(&mcp.Tool{Name: name + "multi_round", Description: "Asks twice"}, askTwice)
+	add(&mcp.Tool{Name: name + "capabilities", Description: "Asks for what the client can give"}, askCapable)
+}
+
+var (
+	nameForm    = json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`)
+	colorForm   = json.RawMessage(`{"type":"object","properties":{"color":{"type":"string"}},"required":["color"]}`)
+	okForm      = json.RawMessage(`{"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"]}`)
+	contextForm = json.RawMessage(`{"type":"object","properties":{"context":{"type":"string"}},"required":["context"]}`)
+)
+
+// ask returns the result that asks back.
+func ask(state string, requests mcp.InputRequestMap) *mcp.CallToolResult {
+	return &mcp.CallToolResult{InputRequests: requests, RequestState: state}
+}
+
+func form(message string, schema json.RawMessage) *mcp.ElicitParams {
+	return &mcp.ElicitParams{Message: message, RequestedSchema: schema}
+}
+
+//lint:ignore SA1019 the suites want sampling, which 2026-07-28 deprecates.
+func prompt(message string, tokens int64) *mcp.CreateMessageParams {
+	return &mcp.CreateMessageParams{
+		Messages:  []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: message}}},
+		MaxTokens: tokens,
+	}
+}
+
+// accepted returns what the user entered in a form; nil when there is no such answer or they did not accept.
+func accepted(responses mcp.InputResponseMap, key string) map[string]any {
+	res, ok := responses[key].(*mcp.ElicitResult)
+	if !ok || res == nil || res.Action != "accept" {
+		return nil
+	}
+	return res.Content
+}
+
+func entered(responses mcp.InputResponseMap, key, field string) string {
+	s, _ := accepted(responses, key)[field].(string)
+	return s
+}
+
+// sampled returns what the client's model said.
+//
+//lint:ignore SA1019 the suites want sampling, which 2026-07-28 deprecates.
+func sampled(responses mcp.InputResponseMap, key string) (string, bool) {
+	res, ok := responses[key].(*mcp.CreateMessageWithToolsResult)
+	if !ok || res == nil {
+		return "", false
+	}
+	for _, c := range res.Content {
+		if t, ok := c.(*mcp.TextContent); ok {
+			return t.Text, true
+		}
+	}
+	return "(non-text response)", true
+}
+
+func askName(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	if name := entered(r.Params.InputResponses, "user_name", "name"); name != "" {
+		return text(fmt.Sprintf("Hello, %s!", name)), nil
+	}
+	return ask("", mcp.InputRequestMap{"user_name": form("What is your name?", nameForm)}), nil
+}
+
+func askModel(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	if said, ok := sampled(r.Params.InputResponses, "capital_question"); ok {
+		return text("Sampling response: " + said), nil
+	}
+	return ask("", mcp.InputRequestMap{"capital_question": prompt("What is the capital of France?", 100)}), nil
+}
+
+//lint:ignore SA1019 the suites want roots, which 2026-07-28 deprecates.
+func askRoots(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	res, ok := r.Params.InputResponses["client_roots"].(*mcp.ListRootsResult)
+	if !ok || res == nil {
+		return ask("", mcp.InputRequestMap{"client_roots": &mcp.ListRootsParams{}}), nil
+	}
+	uris := make([]string, len(res.Roots))
+	for i, root := range res.Roots {
+		uris[i] = root.URI
+	}
+	return text(fmt.Sprintf("Client exposed %d root(s): %s", len(uris), strings.Join(uris, ", "))), nil
+}
+
+// confirm returns a handler that wants a confirmation and its own state with it. That nobody changed the state is
+// the server's care, which seals it.
+func confirm(state string) mcp.ToolHandler {
+	return func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		if r.Params.RequestState == state && accepted(r.Params.InputResponses, "confirm") != nil {
+			return text("state-ok: requestState received and confirmation accepted"), nil
+		}
+		return ask(state, mcp.InputRequestMap{"confirm": form("Please confirm", okForm)}), nil
+	}
+}
+
+//lint:ignore SA1019 the suites want roots, which 2026-07-28 deprecates.
+func askThree(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	name := entered(r.Params.InputResponses, "user_name", "name")
+	greeting, greeted := sampled(r.Params.InputResponses, "greeting")
+	roots, listed := r.Params.InputResponses["client_roots"].(*mcp.ListRootsResult)
+	if name != "" && greeted && listed && roots != nil {
+		return text(fmt.Sprintf("%s %s — %d root(s) visible", greeting, name, len(roots.Roots))), nil
+	}
+	return ask("multiple_inputs", mcp.InputRequestMap{
+		"user_name":    form("What is your name?", nameForm),
+		"greeting":     prompt("Generate a greeting", 50),
+		"client_roots": &mcp.ListRootsParams{},
+	}), nil
+}
+
+// askTwice keeps the round, and what the first one gave, in its state: the server has no other memory of it.
+func askTwice(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	const second = "round=2;name="
+	switch state := r.Params.RequestState; {
+	case state == "":
+		return ask("round=1", mcp.InputRequestMap{"step1": form("Step 1: What is your name?", nameForm)}), nil
+	case state == "round=1":
+		name := orUnknown(entered(r.Params.InputResponses, "step1", "name"))
+		return ask(second+name, mcp.InputRequestMap{"step2": form("Step 2: What is your favorite color?", colorForm)}), nil
+	default:
+		color := orUnknown(entered(r.Params.InputResponses, "step2", "color"))
+		return text(fmt.Sprintf("Multi-round complete: %s likes %s", strings.TrimPrefix(state, second), color)), nil
+	}
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "unknown"
+	}
+	return s
+}
+
+//lint:ignore SA1019 the suites want sampling and roots, which 2026-07-28 deprecates.
+func askCapable(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	if len(r.Params.InputResponses) > 0 {
+		return text("Capability-aware input requests fulfilled"), nil
+	}
+	requests := mcp.InputRequestMap{}
+	if can := r.ClientCapabilities(); can != nil {
+		if can.Elicitation != nil {
+			requests["user_name"] = form("What is your name?", nameForm)
+		}
+		if can.Sampling != nil {
+			requests["greeting"] = prompt("Generate a short greeting", 50)
+		}
+		if can.RootsV2 != nil || can.Roots.ListChanged {
+			requests["client_roots"] = &mcp.ListRootsParams{}
+		}
+	}
+	if len(requests) == 0 {
+		return text("No declared client capability supports an in-band input request"), nil
+	}
+	return ask("", requests), nil
+}
