@@ -36,7 +36,7 @@ func CheckPath(s, at string) (Path, error) {
 // {__type: Pointer, className, objectId} stays as it is, for policy knows what it points to.
 func literal(v value.Value, at string) (value.Value, error) {
 	if v.Kind() != value.Object {
-		return v, nil
+		return v, sane(v, at)
 	}
 	typ, ok := v.Get("__type")
 	if !ok {
@@ -63,6 +63,9 @@ func literal(v value.Value, at string) (value.Value, error) {
 
 // plain refuses an operator inside an object to compare with, where it would be taken for a name.
 func plain(v value.Value, at string) error {
+	if err := sane(v, at); err != nil {
+		return err
+	}
 	for _, m := range v.Members() {
 		here := Pointer(at, m.Name)
 		if strings.HasPrefix(m.Name, "$") {
@@ -72,10 +75,22 @@ func plain(v value.Value, at string) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// sane refuses numbers that no database can take: more than 1,000 digits, or an exponent beyond ±999.
+func sane(v value.Value, at string) error {
 	for i, e := range v.List() {
 		if err := plain(e, fmt.Sprintf("%s/%d", at, i)); err != nil {
 			return err
 		}
+	}
+	if v.Kind() != value.Decimal {
+		return nil
+	}
+	digits, exponent, _ := strings.Cut(strings.ToLower(v.Text()), "e")
+	if exponent = strings.TrimLeft(exponent, "+-0"); len(digits) > 1000 || len(exponent) > 3 {
+		return invalid(at, "the number is out of range: at most 1,000 digits and an exponent within ±999")
 	}
 	return nil
 }

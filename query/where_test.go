@@ -69,6 +69,7 @@ func TestParseWhereRefuses(t *testing.T) {
 		{`{"a/b":{"__type":"Dat"}}`, "/where/a~1b/__type", `unknown __type "Dat"`},
 		{`{"a":{"$not":1}}`, "/where/a/$not", `$not takes operators, as in {"$not": {"$gt": 5}}; use $ne for a value`},
 		{`{"a":{"$gt":[1]}}`, "/where/a/$gt", "$gt takes a number, a string, a date or a boolean, not an array"},
+		{`{"a":{"$lt":[1,{"b":1e1000}]}}`, "/where/a/$lt/1/b", "the number is out of range: at most 1,000 digits and an exponent within ±999"},
 		{`{"a":{"$inQuery":{}}}`, "/where/a/$inQuery", "$inQuery is not supported by this source"},
 	} {
 		f, err := ParseWhere(read(t, tt.in), "/where")

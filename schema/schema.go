@@ -67,6 +67,7 @@ type Field struct {
 	Type        Type
 	Native      string        // the source's own name of the type, for adapters
 	Description string        // the source's own comment
+	NotNull     bool          // it can't be null
 	Required    bool          // it can't be null and has no default
 	Generated   bool          // the source fills it in
 	Default     string        // the source's default as it writes it; "" for none

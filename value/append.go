@@ -34,7 +34,7 @@ func (v Value) AppendJSON(dst []byte) []byte {
 		return append(dst, '"')
 	case Array:
 		dst = append(dst, '[')
-		for i, e := range v.list {
+		for i, e := range v.List() {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
@@ -43,7 +43,7 @@ func (v Value) AppendJSON(dst []byte) []byte {
 		return append(dst, ']')
 	}
 	dst = append(dst, '{')
-	for i, m := range v.members {
+	for i, m := range v.Members() {
 		if i > 0 {
 			dst = append(dst, ',')
 		}

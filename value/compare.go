@@ -38,20 +38,20 @@ func Equal(a, b Value) bool {
 	case Null:
 		return true
 	case Array:
-		if len(a.list) != len(b.list) {
+		if len(a.List()) != len(b.List()) {
 			return false
 		}
-		for i := range a.list {
-			if !Equal(a.list[i], b.list[i]) {
+		for i := range a.List() {
+			if !Equal(a.List()[i], b.List()[i]) {
 				return false
 			}
 		}
 		return true
 	case Object:
-		if len(a.members) != len(b.members) {
+		if len(a.Members()) != len(b.Members()) {
 			return false
 		}
-		for _, m := range a.members {
+		for _, m := range a.Members() {
 			if other, ok := b.Get(m.Name); !ok || !Equal(m.Value, other) {
 				return false
 			}

@@ -35,9 +35,14 @@ func (k Kind) String() string { return kindNames[k] }
 
 // A Value is one datum. The zero Value is null. Values are immutable.
 type Value struct {
-	kind    Kind
-	num     int64 // Bool, Int, Float (bits), Date and Day (microseconds)
-	str     string
+	kind  Kind
+	num   int64 // Bool, Int, Float (bits), Date and Day (microseconds)
+	str   string
+	parts *parts // of an Array or Object
+}
+
+// parts keeps a Value small: most have none.
+type parts struct {
 	list    []Value
 	members []Member
 }
@@ -84,10 +89,10 @@ func OfDay(micros int64) Value { return Value{kind: Day, num: micros} }
 func OfBytes(s string) Value { return Value{kind: Bytes, str: s} }
 
 // OfArray returns the list as a Value, which keeps it.
-func OfArray(list []Value) Value { return Value{kind: Array, list: list} }
+func OfArray(list []Value) Value { return Value{kind: Array, parts: &parts{list: list}} }
 
 // OfObject returns the members as a Value, which keeps them. Names must differ.
-func OfObject(members []Member) Value { return Value{kind: Object, members: members} }
+func OfObject(members []Member) Value { return Value{kind: Object, parts: &parts{members: members}} }
 
 // Kind tells what v holds.
 func (v Value) Kind() Kind { return v.kind }
@@ -126,16 +131,26 @@ func (v Value) Micros() int64 {
 func (v Value) Text() string { return v.str }
 
 // List returns the elements of an Array; nil for other kinds. It must not be changed.
-func (v Value) List() []Value { return v.list }
+func (v Value) List() []Value {
+	if v.parts == nil {
+		return nil
+	}
+	return v.parts.list
+}
 
 // Members returns the members of an Object in order; nil for other kinds. It must not be changed.
-func (v Value) Members() []Member { return v.members }
+func (v Value) Members() []Member {
+	if v.parts == nil {
+		return nil
+	}
+	return v.parts.members
+}
 
 // Get returns the member called name, and whether v is an Object that has one.
 func (v Value) Get(name string) (Value, bool) {
-	for i := range v.members {
-		if v.members[i].Name == name {
-			return v.members[i].Value, true
+	for _, m := range v.Members() {
+		if m.Name == name {
+			return m.Value, true
 		}
 	}
 	return Value{}, false

@@ -1,0 +1,320 @@
+// Package compile turns a Permit into a statement that a source can run. It does no I/O.
+//
+// It stands between policy and source. Wherever the plan names a class it writes the view, as a derived table of
+// the visible fields under the view's predicate:
+//
+//	(SELECT t."id", t."title" FROM "issues" AS t WHERE t."org_id" = ?) AS v1
+//
+// so that what is hidden has no name in the rest of the statement. Values never meet text: they travel as arguments.
+// Every expression is total: none can raise an error, whatever a hidden record holds. Text is deterministic, so that
+// statements are prepared once and tests show query and SQL side by side. What it can't translate it refuses.
+package compile
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// A Dialect is a kind of SQL.
+type Dialect uint8
+
+// The dialects.
+const (
+	SQLite Dialect = iota
+	PostgreSQL
+)
+
+// A Statement is SQL text with every value held apart from the text.
+type Statement struct {
+	Text    string
+	Args    []any    // int64, float64, string, []byte
+	Columns []Column // what a row holds; nil for a count, whose row is one integer
+	Order   []int    // the columns that hold the values of the plan's order; nil when it isn't unique
+}
+
+// A Column is one value of a row as the source gives it.
+type Column struct {
+	Field  *schema.Field
+	Part   query.Path // the part of a JSON field to keep; nil for all of it
+	Millis bool       // an integer: milliseconds since 1970
+}
+
+// SQL compiles p to a SELECT.
+func SQL(p policy.Permit, d Dialect) (Statement, error) {
+	plan, err := p.Plan()
+	if err != nil {
+		return Statement{}, err
+	}
+	w := &writer{speaker: d.speaker(), plan: plan}
+	if plan.Count {
+		err = w.count()
+	} else {
+		err = w.find()
+	}
+	if err != nil {
+		return Statement{}, err
+	}
+	return Statement{Text: w.text.String(), Args: w.args, Columns: w.columns, Order: w.order}, nil
+}
+
+// A speaker is what differs between dialects. An operand x is the text of a column or of a JSON node.
+type speaker interface {
+	// placeholder is the place of argument n, counted from 1, cast to a type of the dialect ("" for none).
+	placeholder(n int, cast string) string
+	// read is how a column is selected.
+	read(x string, f *schema.Field) string
+	// sorted is how a column is ordered by, and whether its value comes as milliseconds.
+	sorted(x string, f *schema.Field) (expr string, millis bool)
+	// ordered is the order of the nulls, "" where null comes first when ascending anyway.
+	ordered(f *schema.Field, desc bool) string
+	// compare writes x op v for a non-null v of the field's kind; op is = > >= < or <=.
+	compare(w *writer, x operand, op string, v any) error
+	// after writes a comparison with the value that an order had at a place.
+	after(w *writer, x string, f *schema.Field, op string, v any)
+	// matches writes that the text x matches a regular expression.
+	matches(w *writer, x operand, r query.Regex) error
+	// begins writes that the text x begins with a prefix.
+	begins(w *writer, x operand, prefix string)
+	// nodes writes the FROM clause of the JSON nodes that path leads to in x, the last of them as the returned operand.
+	nodes(w *writer, x operand, path query.Path) (operand, error)
+	// elements writes the FROM item of the elements of a node that is an array, as the returned operand.
+	elements(w *writer, x operand) operand
+	// is writes a test of a JSON node's type: "null", "array".
+	is(x operand, typ string) string
+	// length is the number of elements of a node that is an array, null for others.
+	length(x operand) string
+}
+
+func (d Dialect) speaker() speaker {
+	if d == PostgreSQL {
+		return postgres{}
+	}
+	return sqlite{}
+}
+
+type writer struct {
+	speaker
+	plan    *policy.Plan
+	text    strings.Builder
+	args    []any
+	aliases int
+	columns []Column
+	order   []int
+}
+
+func (w *writer) write(parts ...string) {
+	for _, p := range parts {
+		w.text.WriteString(p)
+	}
+}
+
+// arg writes the place of a value.
+func (w *writer) arg(v any, cast string) {
+	w.args = append(w.args, v)
+	w.write(w.placeholder(len(w.args), cast))
+}
+
+// alias makes a name for a table that is unique in the statement.
+func (w *writer) alias(prefix string) string {
+	w.aliases++
+	return prefix + strconv.Itoa(w.aliases)
+}
+
+// view is the alias of the class asked for (-1) or of a join.
+func view(join int) string { return "v" + strconv.Itoa(join+2) }
+
+func (w *writer) count() error {
+	w.write("SELECT count(*)")
+	return w.from()
+}
+
+func (w *writer) find() error {
+	w.write("SELECT ")
+	for i, c := range w.plan.Columns {
+		if i > 0 {
+			w.write(", ")
+		}
+		w.write(w.read(column(view(c.Join), c.Field.Name), c.Field))
+		w.columns = append(w.columns, Column{Field: c.Field, Part: c.Part})
+	}
+	if w.plan.Unique {
+		w.places()
+	}
+	if err := w.from(); err != nil {
+		return err
+	}
+	for i, o := range w.plan.Order {
+		sep := ", "
+		if i == 0 {
+			sep = " ORDER BY "
+		}
+		expr, _ := w.sorted(column(view(-1), o.Field.Name), o.Field)
+		w.write(sep, expr)
+		if o.Desc {
+			w.write(" DESC")
+		}
+		w.write(w.ordered(o.Field, o.Desc))
+	}
+	w.write(" LIMIT ")
+	w.arg(int64(w.plan.Limit)+1, "")
+	if w.plan.Skip > 0 {
+		w.write(" OFFSET ")
+		w.arg(int64(w.plan.Skip), "")
+	}
+	return nil
+}
+
+// places selects the values of the order where no column holds them, and tells where each is.
+func (w *writer) places() {
+	for _, o := range w.plan.Order {
+		expr, millis := w.sorted(column(view(-1), o.Field.Name), o.Field)
+		at := -1
+		for i, c := range w.plan.Columns {
+			if !millis && c.Join == -1 && c.Field == o.Field && c.Part == nil {
+				at = i
+			}
+		}
+		if at < 0 {
+			at = len(w.columns)
+			if !millis {
+				expr = w.read(column(view(-1), o.Field.Name), o.Field)
+			}
+			w.write(", ", expr)
+			w.columns = append(w.columns, Column{Field: o.Field, Millis: millis})
+		}
+		w.order = append(w.order, at)
+	}
+}
+
+// from writes the views, the caller's filter and the place to go on from.
+func (w *writer) from() error {
+	w.write(" FROM ")
+	if err := w.derived(w.plan.View, view(-1)); err != nil {
+		return err
+	}
+	for i, j := range w.plan.Joins {
+		w.write(" LEFT JOIN ")
+		if err := w.derived(j.View, view(i)); err != nil {
+			return err
+		}
+		w.write(" ON ", column(view(i), j.Key), " = ", column(view(j.From), j.Field))
+	}
+	if w.plan.Where == nil && w.plan.After == nil {
+		return nil
+	}
+	w.write(" WHERE ")
+	if w.plan.Where != nil {
+		if err := w.filter(w.plan.Where, fields{view(-1), w.plan.View.Class()}); err != nil {
+			return err
+		}
+	}
+	if w.plan.After != nil {
+		if w.plan.Where != nil {
+			w.write(" AND ")
+		}
+		return w.goOn(0)
+	}
+	return nil
+}
+
+// derived writes a view as a derived table: the only place where a class is named.
+func (w *writer) derived(v *policy.View, alias string) error {
+	w.write("(SELECT ")
+	for i, f := range v.Fields() {
+		if i > 0 {
+			w.write(", ")
+		}
+		w.write(column(class, f.Name))
+	}
+	w.write(" FROM ")
+	if err := w.scoped(v); err != nil {
+		return err
+	}
+	w.write(") AS ", alias)
+	return nil
+}
+
+// scoped writes a class with the layers of its view.
+func (w *writer) scoped(v *policy.View) error {
+	c := v.Class()
+	if c.Space != "" {
+		w.write(ident(c.Space), ".")
+	}
+	w.write(ident(c.Table), " AS ", class)
+	for i, l := range v.Layers {
+		sep := " AND "
+		if i == 0 {
+			sep = " WHERE "
+		}
+		w.write(sep)
+		if l.Through != nil {
+			w.write(column(class, l.Through.Field), " IN (SELECT ", column(class, l.Through.Key), " FROM ")
+			if err := w.scoped(l.Through.View); err != nil {
+				return err
+			}
+			w.write(")")
+			continue
+		}
+		if err := w.filter(l.Filter, fields{class, c}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// goOn writes that a record comes after the place in plan.After, from part i of the order on.
+func (w *writer) goOn(i int) error {
+	o, v := w.plan.Order[i], w.plan.After[i]
+	expr, _ := w.sorted(column(view(-1), o.Field.Name), o.Field)
+	arg, err := argument(v)
+	if err != nil {
+		return err
+	}
+	w.write("(")
+	switch {
+	case v.IsNull() && o.Desc:
+		w.write("FALSE") // nulls are last, and nothing of the same order comes after
+	case v.IsNull():
+		w.write(expr, " IS NOT NULL")
+	case o.Desc:
+		w.write("(")
+		w.after(w, expr, o.Field, "<", arg)
+		w.write(" OR ", expr, " IS NULL)")
+	default:
+		w.after(w, expr, o.Field, ">", arg)
+	}
+	if i+1 < len(w.plan.Order) {
+		w.write(" OR (")
+		if v.IsNull() {
+			w.write(expr, " IS NULL")
+		} else {
+			w.after(w, expr, o.Field, "=", arg)
+		}
+		w.write(" AND ")
+		if err := w.goOn(i + 1); err != nil {
+			return err
+		}
+		w.write(")")
+	}
+	w.write(")")
+	return nil
+}
+
+// class is the alias of a class inside its view. Every name is qualified: SQLite takes a bare quoted name that it
+// doesn't know for a string.
+const class = "t"
+
+func column(alias, name string) string { return alias + "." + ident(name) }
+
+// ident quotes a name: the only way that a name gets into a statement.
+func ident(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+func unsupported(format string, args ...any) error {
+	return problem.New(problem.Unsupported, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,342 @@
+package compile
+
+import (
+	"fmt"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// fields is what the paths of a filter begin with: the columns of a class under an alias.
+type fields struct {
+	alias string
+	class *schema.Class
+}
+
+// An operand is what a comparison looks at: a column, or a JSON node.
+type operand struct {
+	text  string        // the column, or the node
+	field *schema.Field // the column's field; nil for a node
+}
+
+func (o operand) node() bool { return o.field == nil }
+
+// filter writes f over columns. What it writes is true where f holds and false or null elsewhere; Not turns both
+// into true.
+func (w *writer) filter(f query.Filter, over fields) error {
+	switch f := f.(type) {
+	case query.And:
+		return w.all(f, " AND ", func(p query.Filter) error { return w.filter(p, over) })
+	case query.Or:
+		return w.all(f, " OR ", func(p query.Filter) error { return w.filter(p, over) })
+	case query.Not:
+		return w.not(func() error { return w.filter(f.Part, over) })
+	case query.Never:
+		w.write("FALSE")
+		return nil
+	}
+	path, err := pathOf(f)
+	if err != nil {
+		return err
+	}
+	field := over.class.Field(path[0])
+	if field == nil {
+		return problem.New(problem.Internal, fmt.Sprintf("no field %s in the plan's class", path[0]))
+	}
+	x := operand{column(over.alias, field.Name), field}
+	if field.Type.Structured() {
+		return w.inside(f, x, path[1:])
+	}
+	return w.atom(f, x)
+}
+
+func (w *writer) all(parts []query.Filter, op string, write func(query.Filter) error) error {
+	if len(parts) == 0 {
+		return problem.New(problem.InvalidQuery, "an empty"+op+"of conditions")
+	}
+	w.write("(")
+	for i, p := range parts {
+		if i > 0 {
+			w.write(op)
+		}
+		if err := write(p); err != nil {
+			return err
+		}
+	}
+	w.write(")")
+	return nil
+}
+
+func (w *writer) not(write func() error) error {
+	w.write("((")
+	err := write()
+	w.write(") IS NOT TRUE)")
+	return err
+}
+
+// atom writes a condition on a column that holds no JSON.
+func (w *writer) atom(f query.Filter, x operand) error {
+	switch f := f.(type) {
+	case query.Compare:
+		switch {
+		case f.Value.IsNull() && f.Op == query.Ne:
+			w.write(x.text, " IS NOT NULL")
+			return nil
+		case f.Value.IsNull():
+			w.write(x.text, " IS NULL")
+			return nil
+		case f.Op == query.Ne:
+			return w.not(func() error { return w.scalar(x, query.Eq, f.Value) })
+		}
+		return w.scalar(x, f.Op, f.Value)
+	case query.In:
+		if f.Not {
+			return w.not(func() error { return w.oneOf(x, f.Values) })
+		}
+		return w.oneOf(x, f.Values)
+	case query.Exists:
+		if f.Want {
+			w.write(x.text, " IS NOT NULL")
+		} else {
+			w.write(x.text, " IS NULL")
+		}
+		return nil
+	case query.Regex:
+		return w.matches(w, x, f)
+	case query.StartsWith:
+		w.begins(w, x, f.Prefix)
+		return nil
+	}
+	return problem.New(problem.Internal, fmt.Sprintf("compile can't write %T on %s", f, x.field.Type))
+}
+
+var operators = [...]string{query.Eq: "=", query.Gt: ">", query.Gte: ">=", query.Lt: "<", query.Lte: "<="}
+
+func (w *writer) scalar(x operand, op query.Op, v value.Value) error {
+	arg, err := argument(v)
+	if err != nil {
+		return err
+	}
+	return w.compare(w, x, operators[op], arg)
+}
+
+// oneOf writes that x equals one of values.
+func (w *writer) oneOf(x operand, values []value.Value) error {
+	if len(values) == 0 {
+		w.write("FALSE")
+		return nil
+	}
+	w.write("(")
+	for i, v := range values {
+		if i > 0 {
+			w.write(" OR ")
+		}
+		if v.IsNull() {
+			w.write(w.null(x))
+			continue
+		}
+		if err := w.scalar(x, query.Eq, v); err != nil {
+			return err
+		}
+	}
+	w.write(")")
+	return nil
+}
+
+func (w *writer) null(x operand) string {
+	if x.node() {
+		return w.is(x, "null")
+	}
+	return x.text + " IS NULL"
+}
+
+// inside writes a condition on what path leads to in the JSON of x. A path goes through the objects of arrays, and
+// a comparison looks at a node and, where that is an array, at its elements as well, as in MongoDB.
+func (w *writer) inside(f query.Filter, x operand, path query.Path) error {
+	switch f := f.(type) {
+	case query.Compare:
+		if f.Op == query.Ne {
+			return w.not(func() error { return w.compareInside(query.Eq, f.Value, x, path) })
+		}
+		return w.compareInside(f.Op, f.Value, x, path)
+	case query.In:
+		if f.Not {
+			return w.not(func() error { return w.inInside(f.Values, x, path) })
+		}
+		return w.inInside(f.Values, x, path)
+	case query.Exists:
+		there := func() error { return w.any(x, path, w.thereNode) }
+		if f.Want {
+			return there()
+		}
+		return w.not(there)
+	case query.Regex:
+		return w.any(x, path, w.orElement(func(n operand) error { return w.matches(w, n, f) }))
+	case query.StartsWith:
+		return w.any(x, path, w.orElement(func(n operand) error { w.begins(w, n, f.Prefix); return nil }))
+	case query.Size:
+		return w.any(x, path, func(n operand) error {
+			w.write(w.length(n), " = ")
+			w.arg(f.N, "int8")
+			return nil
+		})
+	case query.ElemMatch:
+		return w.any(x, path, func(n operand) error {
+			return w.anyElement(n, func(e operand) error { return w.element(f.Match, e) })
+		})
+	}
+	return problem.New(problem.Internal, fmt.Sprintf("compile can't write %T on JSON", f))
+}
+
+// compareInside writes a comparison. Null also equals what no path leads to.
+func (w *writer) compareInside(op query.Op, v value.Value, x operand, path query.Path) error {
+	if v.IsNull() {
+		return w.inInside([]value.Value{v}, x, path)
+	}
+	return w.any(x, path, w.orElement(func(n operand) error { return w.scalar(n, op, v) }))
+}
+
+func (w *writer) inInside(values []value.Value, x operand, path query.Path) error {
+	if len(values) == 0 {
+		w.write("FALSE")
+		return nil
+	}
+	w.write("(")
+	if err := w.any(x, path, w.orElement(func(n operand) error { return w.oneOf(n, values) })); err != nil {
+		return err
+	}
+	for _, v := range values {
+		if v.IsNull() {
+			w.write(" OR NOT ")
+			if err := w.any(x, path, func(operand) error { w.write("TRUE"); return nil }); err != nil {
+				return err
+			}
+			break
+		}
+	}
+	w.write(")")
+	return nil
+}
+
+func (w *writer) thereNode(n operand) error {
+	w.write("NOT ", w.is(n, "null"))
+	return nil
+}
+
+// any writes that a node which path leads to in x satisfies what holds writes.
+func (w *writer) any(x operand, path query.Path, holds func(operand) error) error {
+	w.write("EXISTS (SELECT 1 FROM ")
+	n, err := w.nodes(w, x, path)
+	if err != nil {
+		return err
+	}
+	w.write("(")
+	err = holds(n)
+	w.write("))")
+	return err
+}
+
+// orElement makes a condition on a node hold for its elements as well.
+func (w *writer) orElement(holds func(operand) error) func(operand) error {
+	return func(n operand) error {
+		w.write("(")
+		if err := holds(n); err != nil {
+			return err
+		}
+		w.write(" OR ")
+		if err := w.anyElement(n, holds); err != nil {
+			return err
+		}
+		w.write(")")
+		return nil
+	}
+}
+
+func (w *writer) anyElement(n operand, holds func(operand) error) error {
+	w.write("EXISTS (SELECT 1 FROM ")
+	e := w.elements(w, n)
+	w.write(" WHERE ")
+	err := holds(e)
+	w.write(")")
+	return err
+}
+
+// element writes the filter of an $elemMatch over one element.
+func (w *writer) element(f query.Filter, e operand) error {
+	switch f := f.(type) {
+	case query.And:
+		return w.all(f, " AND ", func(p query.Filter) error { return w.element(p, e) })
+	case query.Or:
+		return w.all(f, " OR ", func(p query.Filter) error { return w.element(p, e) })
+	case query.Not:
+		return w.not(func() error { return w.element(f.Part, e) })
+	case query.Never:
+		w.write("FALSE")
+		return nil
+	}
+	path, err := pathOf(f)
+	if err != nil {
+		return err
+	}
+	return w.inside(f, e, path)
+}
+
+func pathOf(f query.Filter) (query.Path, error) {
+	switch f := f.(type) {
+	case query.Compare:
+		return f.Path, nil
+	case query.In:
+		return f.Path, nil
+	case query.Exists:
+		return f.Path, nil
+	case query.Regex:
+		return f.Path, nil
+	case query.StartsWith:
+		return f.Path, nil
+	case query.Size:
+		return f.Path, nil
+	case query.ElemMatch:
+		return f.Path, nil
+	}
+	return nil, problem.New(problem.InvalidQuery, fmt.Sprintf("compile knows no filter %T", f))
+}
+
+// A number is a decimal argument: the text for exact databases, the nearest double for others.
+type number struct {
+	text  string
+	float float64
+}
+
+// A moment is a date argument, in microseconds since 1970.
+type moment struct{ micros int64 }
+
+// document is a JSON argument.
+type document string
+
+// argument returns what a value is bound as: int64, number, float64, string, bool, []byte, moment or document.
+func argument(v value.Value) (any, error) {
+	switch v.Kind() {
+	case value.Null:
+		return nil, nil
+	case value.Bool:
+		return v.Bool(), nil
+	case value.Int:
+		return v.Int(), nil
+	case value.Float:
+		return v.Float(), nil
+	case value.Decimal:
+		f, _ := v.AsFloat()
+		return number{v.Text(), f}, nil
+	case value.String:
+		return v.Text(), nil
+	case value.Date, value.Day:
+		return moment{v.Micros()}, nil
+	case value.Bytes:
+		return []byte(v.Text()), nil
+	case value.Array, value.Object:
+		return document(v.AppendJSON(nil)), nil
+	}
+	return nil, problem.New(problem.Internal, "compile can't bind "+v.Kind().String())
+}

@@ -1,0 +1,237 @@
+package compile
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// postgres speaks PostgreSQL 12 or later. Every argument is cast, so that its type never depends on what it is
+// compared with.
+type postgres struct{}
+
+func (postgres) placeholder(n int, cast string) string {
+	if cast == "" {
+		return "$" + strconv.Itoa(n)
+	}
+	return "$" + strconv.Itoa(n) + "::" + cast
+}
+
+// read gives text where PostgreSQL's own output isn't what the field's type promises.
+func (p postgres) read(x string, f *schema.Field) string {
+	switch {
+	case f.Type == schema.Array:
+		return "to_jsonb(" + x + ")"
+	case f.Type == schema.String:
+		return p.text(x, f)
+	}
+	return x
+}
+
+// text is a column as text: types of text that compare by rules of their own, and enums, are cast.
+func (postgres) text(x string, f *schema.Field) string {
+	switch f.Native {
+	case "text", "varchar":
+		return x
+	}
+	return x + "::text"
+}
+
+func (p postgres) sorted(x string, f *schema.Field) (string, bool) {
+	switch f.Type {
+	case schema.String:
+		return p.text(x, f) + ` COLLATE "C"`, false
+	case schema.JSON, schema.Array, schema.Opaque, schema.Any:
+		return x + `::text COLLATE "C"`, false
+	}
+	return x, false
+}
+
+// ordered puts nulls where the language has them; a column without nulls keeps the order that its index has.
+func (postgres) ordered(f *schema.Field, desc bool) string {
+	switch {
+	case f.NotNull:
+		return ""
+	case desc:
+		return " NULLS LAST"
+	}
+	return " NULLS FIRST"
+}
+
+func (p postgres) compare(w *writer, x operand, op string, v any) error {
+	if x.node() {
+		return p.compareNode(w, x, op, v)
+	}
+	left := x.text
+	if x.field.Type == schema.String {
+		left = p.text(x.text, x.field)
+		if op != "=" || x.field.Unordered {
+			left += ` COLLATE "C"`
+		}
+	}
+	w.write(left, " ", op, " ")
+	return p.bind(w, x.field, v)
+}
+
+// bind writes an argument in the type that it is compared in.
+func (postgres) bind(w *writer, f *schema.Field, v any) error {
+	switch v := v.(type) {
+	case bool:
+		w.arg(v, "boolean")
+	case int64:
+		if f.Type == schema.Double {
+			w.arg(float64(v), "float8")
+		} else {
+			w.arg(v, "int8")
+		}
+	case float64:
+		w.arg(v, "float8")
+	case number:
+		if f.Type == schema.Double {
+			w.arg(v.float, "float8")
+		} else {
+			w.arg(v.text, "numeric")
+		}
+	case string:
+		cast := "text"
+		if f.Type == schema.UUID {
+			cast = "uuid"
+		}
+		w.arg(v, cast)
+	case []byte:
+		w.arg(v, "bytea")
+	case moment:
+		if f.Native == "timestamptz" {
+			w.arg(v.text()+"+00", "timestamptz")
+		} else {
+			w.arg(v.text(), "timestamp")
+		}
+	default:
+		return unsupported("%T can't be compared with a column of type %s", v, f.Type)
+	}
+	return nil
+}
+
+// text writes an instant as PostgreSQL reads it; it counts years before 1 backwards and has no year 0.
+func (m moment) text() string {
+	t := time.UnixMicro(m.micros).UTC()
+	if t.Year() > 0 {
+		return t.Format("2006-01-02 15:04:05.999999")
+	}
+	return fmt.Sprintf("%04d-%s BC", 1-t.Year(), t.Format("01-02 15:04:05.999999"))
+}
+
+func (p postgres) after(w *writer, x string, f *schema.Field, op string, v any) {
+	w.write(x, " ", op, " ")
+	if err := p.bind(w, f, v); err != nil {
+		w.write("NULL") // only what was read from this very column comes here
+	}
+}
+
+func (p postgres) matches(w *writer, x operand, r query.Regex) error {
+	pattern, err := advanced(r)
+	if err != nil {
+		return err
+	}
+	w.write("(", p.string(x), " ~ ")
+	w.arg(pattern, "text")
+	w.write(")")
+	return nil
+}
+
+func (p postgres) begins(w *writer, x operand, prefix string) {
+	w.write("starts_with(", p.string(x), ", ")
+	w.arg(prefix, "text")
+	w.write(")")
+}
+
+// string is the text that x holds, null where it holds none, compared by its bytes.
+func (p postgres) string(x operand) string {
+	switch {
+	case x.node():
+		return "CASE jsonb_typeof(" + x.text + ") WHEN 'string' THEN " + x.text + ` #>> '{}' END COLLATE "C"`
+	case x.field.Type == schema.String:
+		return p.text(x.text, x.field) + ` COLLATE "C"`
+	}
+	return x.text + `::text COLLATE "C"`
+}
+
+// document is a JSON column as jsonb. Text of type json may hold what jsonb can't (escaped NUL, lone surrogates,
+// numbers beyond numeric), and a cast would raise an error: such a document counts as null.
+func (postgres) document(x operand) string {
+	switch {
+	case x.field.Type == schema.Array:
+		return "to_jsonb(" + x.text + ")"
+	case x.field.Native == "json":
+		plain := `regexp_replace(` + x.text + `::text, '\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}', '', 'g')`
+		return `CASE WHEN ` + plain + ` ~ '\\u(0000|[dD][89a-fA-F])|[0-9][eE][+-]?[0-9]{4}' THEN NULL ELSE ` + x.text + `::jsonb END`
+	}
+	return x.text
+}
+
+func (p postgres) nodes(w *writer, x operand, path query.Path) (operand, error) {
+	n := w.alias("n")
+	root := x.text
+	if !x.node() {
+		root = p.document(x)
+	}
+	w.write("(SELECT ", root, " AS v) AS ", n)
+	for _, part := range path {
+		o, next := w.alias("n"), w.alias("n")
+		w.write(", LATERAL jsonb_array_elements(CASE jsonb_typeof(", n, ".v) WHEN 'array' THEN ", n, ".v WHEN 'object' THEN jsonb_build_array(",
+			n, ".v) ELSE '[]' END) AS ", o, "(v), LATERAL (SELECT ", o, ".v -> ")
+		w.arg(part, "text")
+		w.write(" AS v WHERE jsonb_typeof(", o, ".v) = 'object') AS ", next)
+		n = next
+	}
+	w.write(" WHERE ")
+	return operand{text: n + ".v"}, nil
+}
+
+func (postgres) elements(w *writer, x operand) operand {
+	e := w.alias("n")
+	w.write("jsonb_array_elements(CASE jsonb_typeof(", x.text, ") WHEN 'array' THEN ", x.text, " ELSE '[]' END) AS ", e, "(v)")
+	return operand{text: e + ".v"}
+}
+
+func (postgres) is(x operand, typ string) string {
+	return "coalesce(jsonb_typeof(" + x.text + "), 'null') = '" + typ + "'"
+}
+
+func (postgres) length(x operand) string {
+	return "CASE jsonb_typeof(" + x.text + ") WHEN 'array' THEN jsonb_array_length(" + x.text + ") END"
+}
+
+// compareNode casts a node only behind a test of its type; CASE keeps the order of the two.
+func (p postgres) compareNode(w *writer, x operand, op string, v any) error {
+	typ, cast := "number", "::numeric"
+	switch v := v.(type) {
+	case document:
+		w.write(x.text, " = ")
+		w.arg(string(v), "jsonb")
+		return nil
+	case string:
+		w.write("(", p.string(x), " ", op, " ")
+		w.arg(v, "text")
+		w.write(")")
+		return nil
+	case bool:
+		typ, cast = "boolean", "::boolean"
+	}
+	w.write("CASE jsonb_typeof(", x.text, ") WHEN '", typ, "' THEN (", x.text, ")", cast, " ", op, " ")
+	switch v := v.(type) {
+	case bool:
+		w.arg(v, "boolean")
+	case int64:
+		w.arg(v, "int8")
+	case number:
+		w.arg(v.text, "numeric")
+	default:
+		return unsupported("%T can't be compared with JSON", v)
+	}
+	w.write(" END")
+	return nil
+}

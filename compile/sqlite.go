@@ -1,0 +1,229 @@
+package compile
+
+import (
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// The functions that the SQLite adapter adds to its connections, because the database has none that are total and
+// exact: RegexFunction(pattern, text) matches RE2, EqualFunction(a, b) compares two JSON documents by value.
+const (
+	RegexFunction = "bailiwick_matches"
+	EqualFunction = "bailiwick_json_equal"
+)
+
+// sqlite speaks SQLite 3.45 or later. Its columns hold values of any type whatever is declared, so comparisons of
+// order look at typeof first: 'abc' > 5 is true there.
+type sqlite struct{}
+
+func (sqlite) placeholder(int, string) string { return "?" }
+
+// read takes the declared type off a column (a unary plus does), so that the driver gives what is stored.
+func (sqlite) read(x string, _ *schema.Field) string { return "+" + x }
+
+func (sqlite) sorted(x string, f *schema.Field) (string, bool) {
+	switch {
+	case f.Type == schema.Date || f.Type == schema.Day:
+		return millis(x), true
+	case f.Unordered:
+		return x + " COLLATE BINARY", false
+	}
+	return x, false
+}
+
+func (sqlite) ordered(*schema.Field, bool) string { return "" }
+
+// millis is the instant that a column holds in milliseconds, null when it holds none. SQLite has no dates: text is
+// read as ISO 8601, integers as seconds or, from 10^11 on, as milliseconds since 1970, reals as Julian days.
+func millis(x string) string {
+	return "CASE typeof(" + x + ") WHEN 'text' THEN CASE WHEN " + x + " GLOB '[0-9][0-9][0-9][0-9]-*' THEN" +
+		" CAST(round(unixepoch(" + x + ", 'subsec') * 1000) AS INTEGER) END" +
+		" WHEN 'integer' THEN CASE WHEN " + x + " BETWEEN -99999999999 AND 99999999999 THEN " + x + " * 1000 ELSE " + x + " END" +
+		" WHEN 'real' THEN CAST(round((" + x + " - 2440587.5) * 86400000) AS INTEGER) END"
+}
+
+func (s sqlite) compare(w *writer, x operand, op string, v any) error {
+	if x.node() {
+		return s.compareNode(w, x, op, v)
+	}
+	left := x.text
+	guard := ""
+	switch v := v.(type) {
+	case moment:
+		w.write(millis(x.text), " ", op, " ")
+		w.arg(v.millis(), "")
+		return nil
+	case string:
+		guard = "typeof(" + x.text + ") = 'text'"
+		if x.field.Unordered {
+			left += " COLLATE BINARY"
+		}
+	case []byte:
+		guard = "typeof(" + x.text + ") = 'blob'"
+	default:
+		guard = "typeof(" + x.text + ") IN ('integer', 'real')"
+	}
+	if op == "=" { // values of unlike types are never equal, so an index serves alone
+		w.write(left, " = ")
+		w.arg(s.bind(v, x.field), "")
+		return nil
+	}
+	w.write("(", left, " ", op, " ")
+	w.arg(s.bind(v, x.field), "")
+	w.write(" AND ", guard, ")")
+	return nil
+}
+
+// bind turns an argument into what SQLite stores for it.
+func (sqlite) bind(v any, f *schema.Field) any {
+	switch v := v.(type) {
+	case bool:
+		if v {
+			return int64(1)
+		}
+		return int64(0)
+	case number:
+		return v.float
+	case int64:
+		if f != nil && (f.Type == schema.Double || f.Type == schema.Decimal) {
+			return float64(v)
+		}
+	case document:
+		return string(v)
+	}
+	return v
+}
+
+// millis is a whole number where it can be, and a fraction of one for finer instants.
+func (m moment) millis() any {
+	if m.micros%1000 == 0 {
+		return m.micros / 1000
+	}
+	return float64(m.micros) / 1000
+}
+
+func (s sqlite) after(w *writer, x string, f *schema.Field, op string, v any) {
+	w.write(x, " ", op, " ")
+	if m, ok := v.(moment); ok {
+		v = m.millis()
+	}
+	w.arg(s.bind(v, f), "")
+}
+
+func (sqlite) matches(w *writer, x operand, r query.Regex) error {
+	w.write("(", text(x), " AND ", RegexFunction, "(")
+	w.arg(r.Expression(), "")
+	w.write(", ", scalarOf(x), "))")
+	return nil
+}
+
+// begins is a range, which an index can serve.
+func (sqlite) begins(w *writer, x operand, prefix string) {
+	left := scalarOf(x)
+	if !x.node() && x.field.Unordered {
+		left += " COLLATE BINARY"
+	}
+	w.write("(", left, " >= ")
+	w.arg(prefix, "")
+	if next := successor(prefix); next != "" {
+		w.write(" AND ", left, " < ")
+		w.arg(next, "")
+	}
+	w.write(" AND ", text(x), ")")
+}
+
+// successor is the least text above all that begin with prefix, "" when there is none.
+func successor(prefix string) string {
+	runes := []rune(prefix)
+	for len(runes) > 0 {
+		last := &runes[len(runes)-1]
+		switch {
+		case *last == 0xD7FF:
+			*last = 0xE000 // the surrogates between are no characters
+			return string(runes)
+		case *last < 0x10FFFF:
+			*last++
+			return string(runes)
+		}
+		runes = runes[:len(runes)-1]
+	}
+	return ""
+}
+
+func text(x operand) string {
+	if x.node() {
+		return x.text + ".type = 'text'"
+	}
+	return "typeof(" + x.text + ") = 'text'"
+}
+
+func scalarOf(x operand) string {
+	if x.node() {
+		return x.text + ".value"
+	}
+	return x.text
+}
+
+// nodes walks with json_each, whose rows have a type and a value. What is no JSON counts as a string.
+func (s sqlite) nodes(w *writer, x operand, path query.Path) (operand, error) {
+	n := w.alias("n")
+	if x.node() {
+		w.write("json_each(json_array(CASE ", x.text, ".type WHEN 'array' THEN json(", x.text, ".value) WHEN 'object' THEN json(",
+			x.text, ".value) WHEN 'true' THEN json('true') WHEN 'false' THEN json('false') ELSE ", x.text, ".value END)) AS ", n)
+	} else {
+		w.write("json_each(json_array(json(CASE WHEN typeof(", x.text, ") = 'blob' THEN NULL WHEN json_valid(", x.text, ") THEN ",
+			x.text, " ELSE json_quote(", x.text, ") END))) AS ", n)
+	}
+	var objects []string
+	for _, part := range path {
+		if strings.ContainsAny(part, `"\`) {
+			return operand{}, unsupported("%q: a JSON key with a quote or a backslash can't be filtered in SQLite", part)
+		}
+		o, next := w.alias("n"), w.alias("n")
+		w.write(", json_each(CASE ", n, ".type WHEN 'array' THEN ", n, ".value WHEN 'object' THEN json_array(json(", n, ".value)) ELSE '[]' END) AS ", o,
+			", json_each(json_array(json(CASE ", o, ".type WHEN 'object' THEN ", o, ".value -> ")
+		w.arg(`$."`+part+`"`, "")
+		w.write(" END))) AS ", next)
+		objects = append(objects, o)
+		n = next
+	}
+	w.write(" WHERE ")
+	for _, o := range objects { // a scalar has no parts; what a list holds beside objects is passed over
+		w.write(o, ".type = 'object' AND ")
+	}
+	return operand{text: n}, nil
+}
+
+func (sqlite) elements(w *writer, x operand) operand {
+	e := w.alias("n")
+	w.write("json_each(CASE ", x.text, ".type WHEN 'array' THEN ", x.text, ".value ELSE '[]' END) AS ", e)
+	return operand{text: e}
+}
+
+func (sqlite) is(x operand, typ string) string { return x.text + ".type = '" + typ + "'" }
+
+func (sqlite) length(x operand) string {
+	return "CASE " + x.text + ".type WHEN 'array' THEN json_array_length(" + x.text + ".value) END"
+}
+
+func (s sqlite) compareNode(w *writer, x operand, op string, v any) error {
+	left := x.text + ".value"
+	switch v := v.(type) {
+	case document:
+		w.write("(", x.text, ".type IN ('array', 'object') AND ", EqualFunction, "(", left, ", ")
+		w.arg(string(v), "")
+		w.write("))")
+		return nil
+	case bool:
+		w.write("(", x.text, ".type IN ('true', 'false') AND ", left, " ", op, " ")
+	case string:
+		w.write("(", x.text, ".type = 'text' AND ", left, " ", op, " ")
+	default:
+		w.write("(", x.text, ".type IN ('integer', 'real') AND ", left, " ", op, " ")
+	}
+	w.arg(s.bind(v, nil), "")
+	w.write(")")
+	return nil
+}

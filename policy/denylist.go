@@ -1,0 +1,69 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// parseInternal are Parse Server's own columns (design 02). No rule lifts them.
+var parseInternal = []string{"_hashed_password", "_session_token", "_sessionToken", "_perishable_token", "_email_verify_token",
+	"_rperm", "_wperm", "_tombstone", "_failed_login_count", "_account_lockout_expires_at", "_password_history"}
+
+// internal reports whether a field belongs to the machinery of its source and is never shown.
+func internal(name string) bool {
+	return slices.Contains(parseInternal, name) || strings.HasPrefix(name, "_auth_data")
+}
+
+// credential reports whether a field's name says that it holds a credential: the floor under all rules, which
+// only an explicit lift removes.
+func credential(name string) bool {
+	words := split(name)
+	joined := strings.Join(words, "_")
+	for _, part := range []string{"password", "passwd", "passphrase", "apikey", "privatekey"} {
+		if strings.Contains(strings.ReplaceAll(joined, "_", ""), part) {
+			return true
+		}
+	}
+	for _, w := range words {
+		switch w {
+		case "secret", "secrets", "token", "salt", "ssn", "totp", "credential", "credentials":
+			return true
+		}
+		if strings.HasPrefix(w, "otp") {
+			return true
+		}
+	}
+	last := words[len(words)-1]
+	return len(words) > 1 && (last == "hash" || last == "digest")
+}
+
+// split takes an identifier apart at its separators and at its humps: apiKey and API_KEY are api, key.
+func split(name string) []string {
+	var words []string
+	var word []rune
+	flush := func() {
+		if len(word) > 0 {
+			words = append(words, strings.ToLower(string(word)))
+			word = word[:0]
+		}
+	}
+	runes := []rune(name)
+	for i, r := range runes {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			flush()
+			continue
+		}
+		hump := unicode.IsUpper(r) && i > 0 && (unicode.IsLower(runes[i-1]) ||
+			i+1 < len(runes) && unicode.IsUpper(runes[i-1]) && unicode.IsLower(runes[i+1]))
+		if hump {
+			flush()
+		}
+		word = append(word, r)
+	}
+	flush()
+	if len(words) == 0 {
+		return []string{""}
+	}
+	return words
+}

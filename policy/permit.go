@@ -1,0 +1,82 @@
+package policy
+
+import (
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A Permit is a query that policy has narrowed to views and allowed. Only this package makes one that works; the
+// zero Permit refuses.
+type Permit struct{ plan *Plan }
+
+// Plan returns what may be run, or a PermissionDenied problem for the zero Permit. It must not be changed.
+func (p Permit) Plan() (*Plan, error) {
+	if p.plan == nil {
+		return nil, problem.New(problem.PermissionDenied, "no permit")
+	}
+	return p.plan, nil
+}
+
+// A Plan is a narrowed query in the terms of its views: no class is named in it but through a View.
+type Plan struct {
+	Count   bool          // only how many records there are
+	View    *View         // what is asked for
+	Joins   []Join        // pointers followed
+	Columns []Column      // what leaves, in order
+	Where   query.Filter  // the caller's, bound to View; nil for all
+	Order   []Order       // total: no two records that can be told apart stand at the same place
+	Unique  bool          // Order ends with a key, so that a place in it names one record
+	Limit   int           // records that leave at most; a source reads one more to know whether there are others
+	Skip    int           // records left out first
+	After   []value.Value // where to go on: the values of Order at the last record shown; nil from the start
+
+	Notes     []string            // comparisons that can't match, for the caller
+	Truncated map[string][]string // by pointer: the fields that its record is shown without
+	Version   string              // the rules that decided
+}
+
+// A Join is the record that a pointer leads to, or none.
+type Join struct {
+	From  int    // the join that holds the pointer; -1 is the class asked for
+	Field string // the pointer
+	View  *View
+	Key   string // the field of View whose value the pointer holds
+}
+
+// A Column is one value of a record.
+type Column struct {
+	Path  query.Path    // where it stands in the record that leaves
+	Join  int           // the join that it comes from; -1 is the class asked for
+	Field *schema.Field // what it is read from
+	Part  query.Path    // the part of a JSON field; nil for all of it
+	ID    bool          // it is an id: it leaves as text
+	Leads int           // for a pointer that is followed: the join it leads to, else -1
+}
+
+// An Order is one part of a total order over the class asked for. Null stands first when ascending.
+type Order struct {
+	Field *schema.Field
+	Desc  bool
+}
+
+// A Position is where a page ended: the values of the order at the last record shown, or how many were shown.
+type Position struct {
+	After []value.Value
+	Skip  int
+}
+
+// From returns p to be read from a position that an earlier page of the same query ended at.
+func (p Permit) From(at Position) (Permit, error) {
+	plan, err := p.Plan()
+	if err != nil {
+		return Permit{}, err
+	}
+	if at.After != nil && len(at.After) != len(plan.Order) {
+		return Permit{}, problem.New(problem.InvalidArgument, "the cursor belongs to another query")
+	}
+	moved := *plan
+	moved.After, moved.Skip = at.After, at.Skip
+	return Permit{&moved}, nil
+}

@@ -1,0 +1,296 @@
+// Package policy decides: a Principal and a Query become a Permit, or a refusal.
+//
+// It stands between identity and compile. Its one idea: an agent never sees a class, it sees a View, the visible
+// fields and the predicate that every record satisfies. Read puts a view wherever a query names a class, so that a
+// hidden field, a hidden class and one that never existed are refused in the same bytes. Rules are compiled against
+// the catalogue once, in New; a rule that names what isn't there is an error there. No rule means no view.
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// A Policy is the rules in force, compiled against a catalogue. It never changes; new rules make a new Policy.
+type Policy struct {
+	version string
+	classes []*class
+	byFull  map[string]*class
+	byName  map[string][]*class
+}
+
+// class is one class of the catalogue with its rule, compiled.
+type class struct {
+	*schema.Class
+	rule      ClassRule
+	listed    bool
+	visible   []*schema.Field // in the order of the class
+	seen      map[string]*schema.Field
+	large     map[string]bool
+	tenant    *tenant
+	canonical query.Filter // bound
+	relations []relation   // of one field each
+}
+
+// relation is a pointer field and what it points to.
+type relation struct {
+	field  string
+	target *class
+	key    string
+}
+
+// tenant is a TenantRule, compiled.
+type tenant struct {
+	field   *schema.Field
+	is      term
+	through *relation
+}
+
+// New compiles rules against the catalogue. All that is wrong with the rules is in the error, joined.
+func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
+	p := &Policy{version: rules.Version, byFull: map[string]*class{}, byName: map[string][]*class{}}
+	for i := range catalogue {
+		c := &class{Class: &catalogue[i], listed: rules.Unlisted}
+		p.classes = append(p.classes, c)
+		p.byFull[c.FullName()] = c
+		p.byName[c.Name] = append(p.byName[c.Name], c)
+	}
+	sort.Slice(p.classes, func(i, j int) bool { return p.classes[i].FullName() < p.classes[j].FullName() })
+	var errs []error
+	fail := func(name, format string, args ...any) {
+		errs = append(errs, fmt.Errorf("classes.%s: %s", name, fmt.Sprintf(format, args...)))
+	}
+	names := make([]string, 0, len(rules.Classes))
+	for name := range rules.Classes {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	ruled := map[*class]bool{}
+	for _, name := range names {
+		c, err := p.named(name)
+		switch {
+		case err != nil:
+			fail(name, "%v", err)
+		case ruled[c]:
+			fail(name, "the class has another rule already")
+		default:
+			c.rule, c.listed, ruled[c] = rules.Classes[name], true, true
+		}
+	}
+	for _, c := range p.classes {
+		c.fields(func(format string, args ...any) { fail(c.FullName(), format, args...) })
+	}
+	for _, c := range p.classes {
+		c.relate(p)
+	}
+	for _, c := range p.classes {
+		c.filters(func(format string, args ...any) { fail(c.FullName(), format, args...) })
+	}
+	for _, c := range p.classes {
+		if c.circular() {
+			fail(c.FullName(), "tenant.through: %s leads back to the class itself", c.rule.Tenant.Through)
+		}
+	}
+	return p, errors.Join(errs...)
+}
+
+// Version identifies the rules in force.
+func (p *Policy) Version() string { return p.version }
+
+// named finds the class that a rule names.
+func (p *Policy) named(name string) (*class, error) {
+	if c := p.byFull[name]; c != nil {
+		return c, nil
+	}
+	switch cs := p.byName[name]; len(cs) {
+	case 1:
+		return cs[0], nil
+	case 0:
+		all := make([]string, 0, 2*len(p.classes))
+		for _, c := range p.classes {
+			all = append(all, c.FullName(), c.Name)
+		}
+		return nil, fmt.Errorf("there is no such class%s", didYouMean(problem.Nearest(name, all, 2)))
+	default:
+		return nil, fmt.Errorf("%d sources have such a class; write source.Class", len(cs))
+	}
+}
+
+// fields works out which fields can be seen.
+func (c *class) fields(fail func(string, ...any)) {
+	r := c.rule
+	known := func(key string, names []string) {
+		for _, n := range names {
+			if c.Field(n) == nil {
+				fail("%s: there is no field %q%s", key, n, didYouMean(problem.Nearest(n, fieldNames(c.Fields), 2)))
+			}
+		}
+	}
+	known("visible", r.Visible)
+	known("denied", r.Denied)
+	known("large", r.Large)
+	known("lift", r.Lift)
+	documented := make([]string, 0, len(r.Fields))
+	for n := range r.Fields {
+		documented = append(documented, n)
+	}
+	sort.Strings(documented)
+	known("fields", documented)
+	c.seen, c.large = map[string]*schema.Field{}, map[string]bool{}
+	for i := range c.Fields {
+		f := &c.Fields[i]
+		named, lifted := slices.Contains(r.Visible, f.Name), slices.Contains(r.Lift, f.Name)
+		switch {
+		case internal(f.Name):
+			if named {
+				fail("visible: %s belongs to the source itself and can't be shown", f.Name)
+			}
+			continue
+		case slices.Contains(r.Denied, f.Name):
+			if named {
+				fail("visible: %s is also denied", f.Name)
+			}
+			continue
+		case credential(f.Name) && !(named && lifted):
+			if named {
+				fail("visible: %s looks like a credential by its name; to show it, name it in lift as well", f.Name)
+			}
+			continue
+		case r.Visible != nil && !named:
+			continue
+		}
+		c.visible = append(c.visible, f)
+		c.seen[f.Name] = f
+	}
+	for _, n := range r.Lift {
+		if c.Field(n) != nil && c.seen[n] == nil {
+			fail("lift: %s is not in visible", n)
+		}
+	}
+	for _, n := range r.Large {
+		c.large[n] = true
+	}
+}
+
+// relate finds the classes that single pointer fields lead to.
+func (c *class) relate(p *Policy) {
+	for _, r := range c.Relations {
+		target := p.byFull[c.Source+"."+r.Target]
+		if len(r.Fields) == 1 && target != nil && c.relation(r.Fields[0]) == nil {
+			c.relations = append(c.relations, relation{field: r.Fields[0], target: target, key: r.TargetFields[0]})
+		}
+	}
+}
+
+func (c *class) relation(field string) *relation {
+	for i := range c.relations {
+		if c.relations[i].field == field {
+			return &c.relations[i]
+		}
+	}
+	return nil
+}
+
+// filters compiles the tenant rule and the canonical filter.
+func (c *class) filters(fail func(string, ...any)) {
+	for n := range c.large {
+		if c.relation(n) != nil {
+			fail("large: %s is a pointer; only plain fields can be large", n)
+		}
+	}
+	if t := c.rule.Tenant; t != nil {
+		c.tenant = c.compileTenant(t, fail)
+	}
+	if c.rule.Canonical != nil {
+		bound, _, err := bind(c.rule.Canonical, ruleScope{c})
+		if err != nil {
+			e := problem.Of(err)
+			fail("canonical: %s%s", e.Detail, didYouMean(e.Near))
+		}
+		c.canonical = bound
+	}
+}
+
+func (c *class) compileTenant(t *TenantRule, fail func(string, ...any)) *tenant {
+	if t.Through != "" {
+		r := c.relation(t.Through)
+		switch {
+		case t.Field != "" || t.Is != "":
+			fail("tenant: through stands alone, without field and is")
+		case c.Field(t.Through) == nil:
+			fail("tenant.through: there is no field %q%s", t.Through, didYouMean(problem.Nearest(t.Through, fieldNames(c.Fields), 2)))
+		case r == nil:
+			fail("tenant.through: %s is not a pointer to another class", t.Through)
+		case r.target.rule.Tenant == nil:
+			fail("tenant.through: %s leads to %s, which has no tenant rule", t.Through, r.target.FullName())
+		}
+		return &tenant{through: r}
+	}
+	f := c.Field(t.Field)
+	if f == nil {
+		fail("tenant.field: there is no field %q%s", t.Field, didYouMean(problem.Nearest(t.Field, fieldNames(c.Fields), 2)))
+	}
+	is, err := parseTerm(t.Is)
+	if err != nil {
+		fail("tenant.is: %v", err)
+	}
+	return &tenant{field: f, is: is}
+}
+
+func (c *class) circular() bool {
+	seen := map[*class]bool{}
+	for at := c; at != nil && at.tenant != nil && at.tenant.through != nil; at = at.tenant.through.target {
+		if seen[at] {
+			return true
+		}
+		seen[at] = true
+	}
+	return false
+}
+
+// visibleTo reports whether who may see the class at all, and else the true reason.
+func (c *class) visibleTo(who identity.Principal) (kind string, ok bool) {
+	switch {
+	case !c.listed:
+		return "unlisted_class", false
+	case c.rule.Hidden && (c.rule.HiddenBut == "" || !who.Has(c.rule.HiddenBut)):
+		return "hidden_class", false
+	case !allows(who.Classes, c):
+		return "class_filter", false
+	case len(c.visible) == 0:
+		return "no_visible_field", false
+	}
+	return "", true
+}
+
+func allows(l identity.List, c *class) bool {
+	in := func(names []string) bool {
+		return slices.Contains(names, c.FullName()) || slices.Contains(names, c.Name)
+	}
+	return (l.Only == nil || in(l.Only)) && !in(l.Except)
+}
+
+func fieldNames(fields []schema.Field) []string {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.Name
+	}
+	return names
+}
+
+func didYouMean(near []string) string {
+	switch len(near) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("; did you mean %s?", near[0])
+	}
+	return fmt.Sprintf("; did you mean %s or %s?", near[0], near[1])
+}

@@ -1,0 +1,173 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// MaxHops is how many pointers one include may follow.
+const MaxHops = 4
+
+// A projection works out which columns leave.
+type projection struct {
+	plan   *Plan
+	sample bool
+	at     map[string]int // the join that a dotted pointer path leads to
+}
+
+// project adds the joins and columns for keys and include.
+func (p *projection) project(keys, include []query.Path) error {
+	p.at = map[string]int{}
+	if err := p.own(keys); err != nil {
+		return err
+	}
+	for i, path := range include {
+		if _, err := p.join(path, query.Pointer("/include", fmt.Sprint(i))); err != nil {
+			return err
+		}
+		named := slices.ContainsFunc(keys, func(k query.Path) bool { return len(k) > len(path) && slices.Equal(k[:len(path)], path) })
+		if !named {
+			p.included(path)
+		}
+	}
+	for i := range p.plan.Columns {
+		c := &p.plan.Columns[i]
+		c.Leads = slices.IndexFunc(p.plan.Joins, func(j Join) bool { return c.Part == nil && j.From == c.Join && j.Field == c.Field.Name })
+	}
+	return nil
+}
+
+// own adds the columns of the class itself, and of pointers where keys name fields behind them. The key of a record
+// always leaves, for it is what the record is asked for by.
+func (p *projection) own(keys []query.Path) error {
+	v := p.plan.View
+	if len(keys) == 0 {
+		for _, f := range v.Fields() {
+			if !p.sample || !v.Large(f.Name) {
+				p.add(Column{Path: query.Path{f.Name}, Join: -1, Field: f})
+			}
+		}
+		return nil
+	}
+	for _, k := range v.Key() {
+		if !slices.ContainsFunc(keys, func(path query.Path) bool { return len(path) == 1 && path[0] == k }) {
+			p.add(Column{Path: query.Path{k}, Join: -1, Field: v.Field(k)})
+		}
+	}
+	for i, path := range keys {
+		if err := p.key(path, query.Pointer("/keys", fmt.Sprint(i))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// key adds the column that path names: a field, a part of a JSON field, or a field behind pointers.
+func (p *projection) key(path query.Path, at string) error {
+	v, join := p.plan.View, -1
+	for i, name := range path {
+		f := v.Field(name)
+		rest := path[i+1:]
+		switch {
+		case f == nil:
+			return v.unknown(name, at)
+		case len(rest) == 0:
+			p.add(Column{Path: path, Join: join, Field: f})
+			return nil
+		case f.Type.Structured():
+			p.add(Column{Path: path, Join: join, Field: f, Part: rest})
+			return nil
+		}
+		next, err := p.join(path[:i+1], at)
+		if err != nil {
+			return err
+		}
+		join, v = next, p.plan.Joins[next].View
+	}
+	return nil
+}
+
+// join returns the join that a pointer path leads to, made when it is new, with its pointer and key as columns.
+func (p *projection) join(path query.Path, at string) (int, error) {
+	if j, ok := p.at[path.String()]; ok {
+		return j, nil
+	}
+	if len(path) > MaxHops {
+		return 0, &problem.Error{Code: problem.InvalidQuery, Pointer: at, Detail: fmt.Sprintf("an include follows at most %d pointers", MaxHops)}
+	}
+	from, v := -1, p.plan.View
+	if len(path) > 1 {
+		var err error
+		if from, err = p.join(path[:len(path)-1], at); err != nil {
+			return 0, err
+		}
+		v = p.plan.Joins[from].View
+	}
+	name := path[len(path)-1]
+	if v.Field(name) == nil {
+		return 0, v.unknown(name, at)
+	}
+	to := v.pointer(name)
+	if to == nil {
+		return 0, &problem.Error{Code: problem.InvalidQuery, Pointer: at, Near: problem.Nearest(name, v.pointerNames(), 3),
+			Detail: fmt.Sprintf("%s of %s is not a pointer", name, v.name)}
+	}
+	j := len(p.plan.Joins)
+	p.plan.Joins = append(p.plan.Joins, Join{From: from, Field: name, View: to.target, Key: to.TargetKey})
+	p.at[path.String()] = j
+	p.add(Column{Path: path, Join: from, Field: v.Field(name)})
+	p.add(Column{Path: append(slices.Clone(path), to.TargetKey), Join: j, Field: to.target.Field(to.TargetKey)})
+	return j, nil
+}
+
+func (v *View) pointerNames() []string {
+	v.followAll()
+	names := make([]string, len(v.pointers))
+	for i, p := range v.pointers {
+		names[i] = p.Field
+	}
+	return names
+}
+
+// included adds the columns of a record that a pointer leads to: all but the large ones, which are told.
+func (p *projection) included(path query.Path) {
+	j := p.at[path.String()]
+	v := p.plan.Joins[j].View
+	for _, f := range v.Fields() {
+		if v.Large(f.Name) {
+			if p.plan.Truncated == nil {
+				p.plan.Truncated = map[string][]string{}
+			}
+			p.plan.Truncated[path.String()] = append(p.plan.Truncated[path.String()], f.Name)
+			continue
+		}
+		p.add(Column{Path: append(slices.Clone(path), f.Name), Join: j, Field: f})
+	}
+}
+
+// add adds a column once. A field named whole takes the place of its parts.
+func (p *projection) add(c Column) {
+	for _, have := range p.plan.Columns {
+		if have.Join == c.Join && have.Field == c.Field && (have.Part == nil || slices.Equal(have.Part, c.Part)) {
+			return
+		}
+	}
+	if c.Part == nil {
+		p.plan.Columns = slices.DeleteFunc(p.plan.Columns, func(have Column) bool {
+			return have.Join == c.Join && have.Field == c.Field
+		})
+	}
+	c.ID = c.Part == nil && c.Field.Type == schema.Integer && p.view(c.Join).ID(c.Field.Name)
+	p.plan.Columns = append(p.plan.Columns, c)
+}
+
+func (p *projection) view(join int) *View {
+	if join < 0 {
+		return p.plan.View
+	}
+	return p.plan.Joins[join].View
+}

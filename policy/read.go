@@ -1,0 +1,149 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// Read narrows q to what who may see, or refuses.
+func (p *Policy) Read(who identity.Principal, q query.Query) (Permit, error) {
+	if !who.Has(identity.Read) {
+		return Permit{}, &problem.Error{Code: problem.PermissionDenied, Kind: "scope", Scope: string(identity.Read),
+			Detail: "reading needs the scope read"}
+	}
+	switch q := q.(type) {
+	case *query.Count:
+		return p.count(who, q)
+	case *query.Find:
+		return p.find(who, q)
+	}
+	return Permit{}, problem.New(problem.Internal, fmt.Sprintf("policy can't read %T", q))
+}
+
+func (p *Policy) count(who identity.Principal, q *query.Count) (Permit, error) {
+	v, err := p.View(who, q.Class, "/class_name", q.Raw)
+	if err != nil {
+		return Permit{}, err
+	}
+	plan := &Plan{Count: true, View: v, Version: p.version}
+	plan.Where, plan.Notes, err = bind(q.Where, viewScope{v})
+	return Permit{plan}, err
+}
+
+func (p *Policy) find(who identity.Principal, q *query.Find) (Permit, error) {
+	// Whoever names a record by its id gets it whether or not it counts as live (design 02).
+	v, err := p.View(who, q.Class, "/class_name", q.Raw || q.IDs != nil)
+	if err != nil {
+		return Permit{}, err
+	}
+	plan := &Plan{View: v, Limit: q.Limit, Skip: q.Skip, Version: p.version}
+	if plan.Where, plan.Notes, err = bind(q.Where, viewScope{v}); err != nil {
+		return Permit{}, err
+	}
+	if q.IDs != nil {
+		if err := plan.byID(q.IDs); err != nil {
+			return Permit{}, err
+		}
+	}
+	if err := plan.order(q); err != nil {
+		return Permit{}, err
+	}
+	return Permit{plan}, (&projection{plan: plan, sample: q.Sample}).project(q.Keys, q.Include)
+}
+
+// byID narrows the plan to the records with these ids: the text of the key, or a JSON list of texts for a key of
+// several fields. What is no id of the class names no record.
+func (plan *Plan) byID(ids []string) error {
+	key := plan.View.Key()
+	if key == nil {
+		return &problem.Error{Code: problem.Unsupported, Pointer: "/class_name",
+			Detail:     fmt.Sprintf("records of %s have no id", plan.View.name),
+			Suggestion: "use query_class with where"}
+	}
+	scope := viewScope{plan.View}
+	var any query.Or
+	var simple []value.Value
+	for _, id := range ids {
+		parts := []value.Value{value.OfString(id)}
+		if len(key) > 1 {
+			list, err := value.Read([]byte(id), 2)
+			if err != nil || len(list.List()) != len(key) {
+				continue
+			}
+			parts = list.List()
+		}
+		if len(key) == 1 {
+			simple = append(simple, parts[0])
+			continue
+		}
+		all := make(query.And, len(key))
+		for i, k := range key {
+			all[i] = query.Compare{Path: query.Path{k}, Op: query.Eq, Value: parts[i]}
+		}
+		any = append(any, all)
+	}
+	var where query.Filter = any
+	switch {
+	case len(key) == 1:
+		where = query.In{Path: query.Path{key[0]}, Values: simple}
+	case len(any) == 0:
+		where = query.In{Path: query.Path{key[0]}}
+	}
+	bound, _, err := bind(where, scope)
+	plan.Where = bound
+	return err
+}
+
+// created are the names, without case and separators, of fields that tell when a record was made.
+var created = []string{"createdat", "created", "createdon", "createddate", "datecreated", "creationdate", "insertedat"}
+
+// order makes the order total: what is asked for, then the key, or every field of a class without one. Physical
+// order depends on what is hidden; this doesn't.
+func (plan *Plan) order(q *query.Find) error {
+	v := plan.View
+	add := func(f *schema.Field, desc bool) {
+		for _, o := range plan.Order {
+			if o.Field == f {
+				return
+			}
+		}
+		plan.Order = append(plan.Order, Order{f, desc})
+	}
+	for _, s := range q.Order {
+		f := v.Field(s.Path[0])
+		if f == nil {
+			return v.unknown(s.Path[0], "/order")
+		}
+		if len(s.Path) > 1 || f.Type.Structured() || f.Type == schema.Opaque {
+			return &problem.Error{Code: problem.Unsupported, Pointer: "/order",
+				Detail: fmt.Sprintf("%s can't be ordered by: its type is %s", s.Path, f.Type)}
+		}
+		add(f, s.Desc)
+	}
+	if q.Sample {
+		for _, name := range created {
+			for _, f := range v.Fields() {
+				if f.Type == schema.Date && strings.Join(split(f.Name), "") == name {
+					add(f, true)
+				}
+			}
+		}
+	}
+	if key := v.Key(); key != nil {
+		for _, k := range key {
+			add(v.Field(k), q.Sample)
+		}
+		plan.Unique = true
+		return nil
+	}
+	for _, f := range v.Fields() {
+		add(f, false)
+	}
+	return nil
+}

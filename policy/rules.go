@@ -1,0 +1,45 @@
+package policy
+
+import (
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/query"
+)
+
+// Rules are what an owner says about the classes, as read from the configuration. The zero Rules hide everything.
+type Rules struct {
+	Version  string               // identifies these rules in audit and cursors: a digest of their text
+	Unlisted bool                 // classes that no rule names are visible
+	Classes  map[string]ClassRule // by "source.Class", or by a class name that only one source has
+}
+
+// A ClassRule is what an owner says about one class. The zero ClassRule shows every field that the built-in
+// denylist doesn't deny, and every record.
+type ClassRule struct {
+	Hidden      bool           // nobody sees it
+	HiddenBut   identity.Scope // with Hidden: principals with this scope see it; "" for none
+	Visible     []string       // the fields that can be seen; nil for all
+	Denied      []string       // fields that can't be seen
+	Lift        []string       // fields of Visible that the built-in denylist would deny by their name
+	Large       []string       // heavy fields, left out of includes and samples unless named
+	Tenant      *TenantRule    // which records belong to whom; nil when the class is shared by all
+	Canonical   query.Filter   // what counts as a live record; nil for all
+	Description string         // for agents
+	Fields      map[string]FieldRule
+}
+
+// A FieldRule documents a field for agents.
+type FieldRule struct {
+	Description string
+	Values      []FieldValue // what it may hold and what that means, in the order written
+}
+
+// A FieldValue is one value of a field and its meaning.
+type FieldValue struct{ Value, Meaning string }
+
+// A TenantRule scopes a class to the principal's tenant: by its own Field, or Through a pointer to a class
+// that is scoped itself.
+type TenantRule struct {
+	Field   string // the field that holds the tenant
+	Is      string // what it must equal: "principal.tenant" (also for ""), "principal.id", "principal.owner" or "principal.claims.<name>"
+	Through string // the pointer field; Field and Is are empty then
+}

@@ -1,0 +1,329 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// A View is a class as one principal may see it: the visible fields and the predicate that every record satisfies.
+// Only this package makes one that works.
+type View struct {
+	class  *class
+	name   string // as this principal addresses the class
+	who    identity.Principal
+	policy *Policy
+	raw    bool    // the canonical filters are off
+	Layers []Layer // all hold for every record
+
+	pointers []pointer // what follow found, once
+}
+
+// pointer is a relation that the principal can follow, and where it leads.
+type pointer struct {
+	Relation
+	target *View
+}
+
+// A Layer is one part of a view's predicate, kept apart so that it can be explained: a filter over the whole
+// class, hidden fields included, or a pointer that must lead into another view.
+type Layer struct {
+	Name    string // "tenant", "principal" or "canonical"
+	Filter  query.Filter
+	Through *Through
+}
+
+// Through holds where the value of Field is the Key of a record in View.
+type Through struct {
+	Field, Key string
+	View       *View
+}
+
+// A Relation is a pointer field of a view whose target the principal can see as well.
+type Relation struct {
+	Field     string // the pointer
+	Target    string // the class it points to, as the principal addresses it
+	TargetKey string // the field of the target whose value the pointer holds
+}
+
+// view makes who's view of c. raw leaves the canonical filters out, of c and of the classes it is scoped through.
+// The caller has checked visibleTo.
+func (p *Policy) view(c *class, who identity.Principal, raw bool) (*View, string) {
+	v := &View{class: c, who: who, policy: p, raw: raw}
+	if kind := v.scope(); kind != "" {
+		return nil, kind
+	}
+	v.name = p.address(c, who)
+	return v, ""
+}
+
+// scope adds the layers, or returns the kind of refusal. A class scopes its children whether or not the principal
+// may name it: what it may see of them is the same.
+func (v *View) scope() string {
+	c, who := v.class, v.who
+	if t := c.tenant; t != nil && t.through != nil {
+		target := &View{class: t.through.target, who: who, policy: v.policy, raw: v.raw}
+		if kind := target.scope(); kind != "" {
+			return kind
+		}
+		v.Layers = append(v.Layers, Layer{Name: "tenant", Through: &Through{Field: t.through.field, Key: t.through.key, View: target}})
+	} else if t != nil {
+		is, ok := t.is.of(who)
+		if !ok {
+			return "tenant_missing"
+		}
+		// The tenant comes as text from a token or a claim; it is compared as what the field holds.
+		f, _, err := bind(query.Compare{Path: query.Path{t.field.Name}, Op: query.Eq, Value: is}, tenantScope{c})
+		if _, never := f.(query.Never); err != nil || never {
+			return "tenant_mismatch"
+		}
+		v.Layers = append(v.Layers, Layer{Name: "tenant", Filter: f})
+	}
+	for _, key := range []string{c.FullName(), c.Name, "default"} {
+		f, ok := who.Filters[key]
+		if !ok || f == nil {
+			continue
+		}
+		if key == "default" {
+			f = withoutFields(f, v.Layers)
+		}
+		bound, _, err := bind(f, ruleScope{c})
+		if err != nil {
+			return "principal_filter" // it names what the class hasn't got: absence refuses
+		}
+		if bound != nil {
+			v.Layers = append(v.Layers, Layer{Name: "principal", Filter: bound})
+		}
+	}
+	if !v.raw && c.canonical != nil {
+		v.Layers = append(v.Layers, Layer{Name: "canonical", Filter: c.canonical})
+	}
+	return ""
+}
+
+// withoutFields drops the parts of a default filter whose field a class-specific filter decides already: the
+// class's own keys win.
+func withoutFields(f query.Filter, layers []Layer) query.Filter {
+	decided := map[string]bool{}
+	for _, l := range layers {
+		if l.Name == "principal" {
+			topFields(l.Filter, decided)
+		}
+	}
+	parts, ok := f.(query.And)
+	if !ok {
+		parts = query.And{f}
+	}
+	var kept query.And
+	for _, part := range parts {
+		own := map[string]bool{}
+		topFields(part, own)
+		if !slices.ContainsFunc(keys(own), func(n string) bool { return decided[n] }) {
+			kept = append(kept, part)
+		}
+	}
+	switch len(kept) {
+	case 0:
+		return nil
+	case 1:
+		return kept[0]
+	}
+	return kept
+}
+
+func keys(set map[string]bool) []string {
+	out := make([]string, 0, len(set))
+	for k := range set {
+		out = append(out, k)
+	}
+	return out
+}
+
+// topFields adds the fields that a filter's top level compares.
+func topFields(f query.Filter, into map[string]bool) {
+	switch f := f.(type) {
+	case query.And:
+		for _, part := range f {
+			topFields(part, into)
+		}
+	case query.Compare:
+		into[f.Path[0]] = true
+	case query.In:
+		into[f.Path[0]] = true
+	case query.Exists:
+		into[f.Path[0]] = true
+	case query.Regex:
+		into[f.Path[0]] = true
+	case query.StartsWith:
+		into[f.Path[0]] = true
+	}
+}
+
+// address returns the shortest name by which who reaches c: the bare one while it is unique among what who sees.
+func (p *Policy) address(c *class, who identity.Principal) string {
+	for _, other := range p.byName[c.Name] {
+		if other == c {
+			continue
+		}
+		if _, ok := other.visibleTo(who); !ok {
+			continue
+		}
+		if (&View{class: other, who: who, policy: p}).scope() == "" {
+			return c.FullName()
+		}
+	}
+	return c.Name
+}
+
+// View returns who's view of the class called name. A class that is hidden, filtered or scoped away is refused in
+// the same bytes as one that doesn't exist; at is the JSON pointer of the name.
+func (p *Policy) View(who identity.Principal, name, at string, raw bool) (*View, error) {
+	candidates := p.byName[name]
+	if c := p.byFull[name]; c != nil {
+		candidates = []*class{c}
+	}
+	kind := "unknown_class"
+	var found []*View
+	for _, c := range candidates {
+		why, ok := c.visibleTo(who)
+		if !ok {
+			kind = why
+			continue
+		}
+		v, why := p.view(c, who, raw)
+		if why != "" {
+			kind = why
+			continue
+		}
+		found = append(found, v)
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return nil, &problem.Error{Code: problem.NotFound, Kind: kind, Pointer: at,
+			Detail: fmt.Sprintf("there is no class %q", cut(name)), Near: problem.Nearest(name, p.names(who), 3),
+			Suggestion: "get_all_schemas lists the classes"}
+	}
+	near := make([]string, len(found))
+	for i, v := range found {
+		near[i] = v.class.FullName()
+	}
+	return nil, &problem.Error{Code: problem.InvalidArgument, Pointer: at, Near: near,
+		Detail: fmt.Sprintf("several sources have a class %q: write source.Class", cut(name))}
+}
+
+// Views returns who's views of all classes that who may see, ordered by full name.
+func (p *Policy) Views(who identity.Principal) []*View {
+	var out []*View
+	for _, c := range p.classes {
+		if _, ok := c.visibleTo(who); !ok {
+			continue
+		}
+		if v, kind := p.view(c, who, false); kind == "" {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func (p *Policy) names(who identity.Principal) []string {
+	views := p.Views(who)
+	names := make([]string, len(views))
+	for i, v := range views {
+		names[i] = v.name
+	}
+	return names
+}
+
+// Name returns the name by which the principal addresses the class.
+func (v *View) Name() string { return v.name }
+
+// Source returns the name of the source that the class is in.
+func (v *View) Source() string { return v.class.Source }
+
+// Class returns the whole class, for the predicate and for the names in the source. Its fields are not all visible.
+func (v *View) Class() *schema.Class { return v.class.Class }
+
+// Fields returns the visible fields in the order of the class.
+func (v *View) Fields() []*schema.Field { return v.class.visible }
+
+// Field returns the visible field called name, or nil.
+func (v *View) Field(name string) *schema.Field { return v.class.seen[name] }
+
+// Large reports whether a field is heavy.
+func (v *View) Large(name string) bool { return v.class.large[name] }
+
+// Rule returns what the owner says about the class, for its documentation.
+func (v *View) Rule() ClassRule { return v.class.rule }
+
+// Key returns the fields that identify a record, or nil when the principal can't see all of them.
+func (v *View) Key() []string {
+	for _, k := range v.class.Key {
+		if v.class.seen[k] == nil {
+			return nil
+		}
+	}
+	return v.class.Key
+}
+
+// Relations returns the pointers that the principal can follow.
+func (v *View) Relations() []Relation {
+	v.followAll()
+	out := make([]Relation, len(v.pointers))
+	for i, p := range v.pointers {
+		out[i] = p.Relation
+	}
+	return out
+}
+
+// pointer returns the pointer called field, or nil when there is none that the principal can follow.
+func (v *View) pointer(field string) *pointer {
+	v.followAll()
+	for i := range v.pointers {
+		if v.pointers[i].Field == field {
+			return &v.pointers[i]
+		}
+	}
+	return nil
+}
+
+// followAll finds, once, the pointers whose target class and key the principal sees.
+func (v *View) followAll() {
+	if v.pointers != nil {
+		return
+	}
+	v.pointers = []pointer{}
+	for _, r := range v.class.relations {
+		if v.class.seen[r.field] == nil || r.target.seen[r.key] == nil {
+			continue
+		}
+		if _, ok := r.target.visibleTo(v.who); !ok {
+			continue
+		}
+		if target, kind := v.policy.view(r.target, v.who, v.raw); kind == "" {
+			v.pointers = append(v.pointers, pointer{Relation{Field: r.field, Target: target.name, TargetKey: r.key}, target})
+		}
+	}
+}
+
+// ID reports whether a visible field identifies records, this class's or those it points to, so that its values
+// are ids: text on the wire, whatever the source holds.
+func (v *View) ID(field string) bool {
+	return slices.Contains(v.Key(), field) || v.pointer(field) != nil
+}
+
+// Unrestricted reports whether the view shows every record of its class.
+func (v *View) Unrestricted() bool { return len(v.Layers) == 0 }
+
+func cut(s string) string {
+	const most = 64
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}

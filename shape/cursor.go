@@ -1,0 +1,130 @@
+package shape
+
+import (
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"golang.org/x/crypto/chacha20poly1305"
+)
+
+// CursorLife is how long a cursor can be used.
+const CursorLife = time.Hour
+
+// Cursors seals positions so that agents can keep them: nobody can read, make or change one, and each serves one
+// principal, query and version of the rules alone, for CursorLife.
+type Cursors struct {
+	aead  cipher.AEAD
+	nonce []byte // the key from which nonces are made
+	now   func() time.Time
+}
+
+// NewCursors returns Cursors under a secret of 32 bytes. now is the clock; nil takes time.Now.
+func NewCursors(secret []byte, now func() time.Time) (*Cursors, error) {
+	if len(secret) != 32 {
+		return nil, fmt.Errorf("a cursor secret has 32 bytes, not %d", len(secret))
+	}
+	derive := func(use string) []byte {
+		m := hmac.New(sha256.New, secret)
+		m.Write([]byte(use))
+		return m.Sum(nil)
+	}
+	aead, err := chacha20poly1305.NewX(derive("cursor"))
+	if now == nil {
+		now = time.Now
+	}
+	return &Cursors{aead, derive("nonce"), now}, err
+}
+
+// Seal returns the cursor of a position for what bound identifies.
+func (c *Cursors) Seal(at policy.Position, bound [32]byte) string {
+	// Rounded up, so that the same page of the same minute has the same cursor.
+	expires := c.now().Add(CursorLife + time.Minute).Truncate(time.Minute).Unix()
+	plain := binary.BigEndian.AppendUint64(nil, uint64(expires))
+	after := make([]value.Value, len(at.After))
+	for i, v := range at.After {
+		after[i] = tagged(v)
+	}
+	doc := value.OfArray([]value.Value{value.OfInt(int64(at.Skip)), value.OfBool(at.After != nil), value.OfArray(after)})
+	plain = doc.AppendJSON(plain)
+	// The nonce is made from the plaintext: equal positions have equal cursors, and no two others share a nonce.
+	m := hmac.New(sha256.New, c.nonce)
+	m.Write(bound[:])
+	m.Write(plain)
+	nonce := m.Sum(nil)[:chacha20poly1305.NonceSizeX]
+	return base64.RawURLEncoding.EncodeToString(c.aead.Seal(nonce, nonce, plain, bound[:]))
+}
+
+// Open returns the position of a cursor that was sealed for the same bound. All that is wrong with one is the same
+// problem.InvalidArgument, but that it has expired.
+func (c *Cursors) Open(cursor string, bound [32]byte) (policy.Position, error) {
+	bad := &problem.Error{Code: problem.InvalidArgument, Pointer: "/cursor",
+		Detail:     "the cursor does not belong to this call",
+		Suggestion: "repeat the call that gave it with the same arguments, or start again without a cursor"}
+	sealed, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+	if err != nil || len(sealed) < chacha20poly1305.NonceSizeX {
+		return policy.Position{}, bad
+	}
+	nonce, text := sealed[:chacha20poly1305.NonceSizeX], sealed[chacha20poly1305.NonceSizeX:]
+	plain, err := c.aead.Open(nil, nonce, text, bound[:])
+	if err != nil || len(plain) < 8 {
+		return policy.Position{}, bad
+	}
+	if c.now().Unix() > int64(binary.BigEndian.Uint64(plain)) {
+		return policy.Position{}, &problem.Error{Code: problem.InvalidArgument, Pointer: "/cursor",
+			Detail: "the cursor has expired", Suggestion: "start again without a cursor"}
+	}
+	doc, err := value.Read(plain[8:], 0)
+	if err != nil {
+		return policy.Position{}, bad
+	}
+	list := doc.List()
+	at := policy.Position{Skip: int(list[0].Int())}
+	if list[1].Bool() {
+		at.After = make([]value.Value, len(list[2].List()))
+		for i, v := range list[2].List() {
+			at.After[i] = untagged(v)
+		}
+	}
+	return at, nil
+}
+
+// tagged writes a value of a kind that JSON hasn't got as [kind, number or text].
+func tagged(v value.Value) value.Value {
+	tag := value.OfInt(int64(v.Kind()))
+	switch v.Kind() {
+	case value.Date, value.Day:
+		return value.OfArray([]value.Value{tag, value.OfInt(v.Micros())})
+	case value.Float:
+		return value.OfArray([]value.Value{tag, value.OfString(strconv.FormatFloat(v.Float(), 'x', -1, 64))})
+	case value.Bytes:
+		return value.OfArray([]value.Value{tag, value.OfString(base64.StdEncoding.EncodeToString([]byte(v.Text())))})
+	}
+	return v
+}
+
+func untagged(v value.Value) value.Value {
+	if v.Kind() != value.Array {
+		return v
+	}
+	body := v.List()[1]
+	switch value.Kind(v.List()[0].Int()) {
+	case value.Date:
+		return value.OfDate(body.Int())
+	case value.Day:
+		return value.OfDay(body.Int())
+	case value.Float:
+		f, _ := strconv.ParseFloat(body.Text(), 64) // sealed by tagged
+		return value.OfFloat(f)
+	}
+	raw, _ := base64.StdEncoding.DecodeString(body.Text()) // sealed by tagged
+	return value.OfBytes(string(raw))
+}

@@ -1,0 +1,247 @@
+// Package shape turns rows that may leave into a page: records as JSON and as text, cut to a byte budget.
+//
+// It is the last step of the way. A page ends at a record's boundary, and says whether there is more and where it
+// goes on: at the first record that was not shown. It takes redact.Rows and nothing else.
+package shape
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/redact"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// DefaultBudget is the most bytes of the records of one page, as JSON (design 03: about 25,000 tokens).
+const DefaultBudget = 100_000
+
+// MaxBudget is the most that a configuration may raise the budget to.
+const MaxBudget = 4 << 20
+
+// A Page is records that an agent receives.
+type Page struct {
+	Columns []string        // the names of the text's columns, dotted for what stands inside
+	Count   int             // records on this page
+	More    bool            // there are records after these
+	Next    policy.Position // where they begin
+	Dropped []string        // fields left out because one record alone was over the budget
+	Full    int             // records that the page would hold without the budget; 0 when the budget cut nothing
+
+	Notes     []string            // comparisons in the query that can't match
+	Truncated map[string][]string // by pointer: fields that its record is shown without
+
+	json []byte
+	ends []int // where each record ends in json
+	rows []value.Row
+	ids  []string
+}
+
+// Record returns record i as a JSON object.
+func (p *Page) Record(i int) []byte {
+	start := 0
+	if i > 0 {
+		start = p.ends[i-1]
+	}
+	return p.json[start:p.ends[i]]
+}
+
+// ID returns the id of record i; "" where the class has none.
+func (p *Page) ID(i int) string { return p.ids[i] }
+
+// AppendJSON appends the records as a JSON array.
+func (p *Page) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '[')
+	for i := range p.Count {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, p.Record(i)...)
+	}
+	return append(dst, ']')
+}
+
+// Rows makes a page of at most the plan's limit of records and budget bytes (DefaultBudget for 0).
+func Rows(rows redact.Rows, budget int) (*Page, error) {
+	if budget == 0 {
+		budget = DefaultBudget
+	}
+	plan := rows.Plan()
+	if plan == nil {
+		return nil, problem.New(problem.PermissionDenied, "no rows may leave")
+	}
+	b := &builder{plan: plan, budget: budget, tree: treeOf(plan)}
+	b.page = &Page{Notes: plan.Notes, Truncated: plan.Truncated}
+	for row, err := range rows.All() {
+		if err != nil {
+			return nil, err
+		}
+		if b.read++; b.read > plan.Limit {
+			b.page.More = true
+			break
+		}
+		if !b.cut {
+			b.add(row)
+		}
+	}
+	return b.finish(), nil
+}
+
+// Whole makes a page that can't be cut: when its records are over the budget it is refused with
+// problem.BudgetExceeded, which ranks the fields by their size and names those to ask for instead.
+func Whole(rows redact.Rows, budget int) (*Page, error) {
+	if budget == 0 {
+		budget = DefaultBudget
+	}
+	p, err := Rows(rows, MaxBudget*16)
+	if err != nil || len(p.json) <= budget && p.Dropped == nil {
+		return p, err
+	}
+	return nil, tooLarge(p, rows.Plan(), budget)
+}
+
+// Count returns the integer of a count.
+func Count(rows redact.Rows) (int64, error) {
+	for row, err := range rows.All() {
+		if err != nil {
+			return 0, err
+		}
+		return row.Values[0].Int(), nil
+	}
+	return 0, problem.New(problem.PermissionDenied, "no count may leave")
+}
+
+type builder struct {
+	plan   *policy.Plan
+	budget int
+	tree   *node
+	page   *Page
+	read   int
+	cut    bool      // the budget is used up
+	last   value.Row // the place of the last record shown
+}
+
+func (b *builder) add(row redact.Row) {
+	p := b.page
+	before := len(p.json)
+	p.json = b.tree.append(p.json, row.Values)
+	if len(p.json) > b.budget && p.Count == 0 {
+		b.lighten(row.Values)
+		p.json = b.tree.append(p.json[:before], row.Values)
+	}
+	if len(p.json) > b.budget && p.Count > 0 {
+		p.json, b.cut = p.json[:before], true
+		return
+	}
+	p.ends = append(p.ends, len(p.json))
+	p.rows = append(p.rows, slices.Clone(row.Values))
+	p.ids = append(p.ids, b.id(row.Values))
+	p.Count++
+	b.last = append(b.last[:0], row.Place...)
+}
+
+// lighten drops the heaviest fields until the record fits, never the key.
+func (b *builder) lighten(row value.Row) {
+	sizes := b.tree.sizes(row)
+	key := b.plan.View.Key()
+	total := 0
+	for _, s := range sizes {
+		total += s.bytes
+	}
+	slices.SortStableFunc(sizes, func(x, y size) int { return y.bytes - x.bytes })
+	for _, s := range sizes {
+		if total <= b.budget {
+			return
+		}
+		if slices.Contains(key, s.name) {
+			continue
+		}
+		b.tree.drop(s.name)
+		b.page.Dropped = append(b.page.Dropped, s.name)
+		total -= s.bytes
+	}
+}
+
+func (b *builder) id(row value.Row) string {
+	key := b.plan.View.Key()
+	parts := make([]value.Value, 0, len(key))
+	for _, k := range key {
+		for i, c := range b.plan.Columns {
+			if c.Join == -1 && c.Part == nil && c.Field.Name == k {
+				parts = append(parts, value.OfString(row[i].String()))
+			}
+		}
+	}
+	switch len(parts) {
+	case 0:
+		return ""
+	case 1:
+		return parts[0].Text()
+	}
+	return value.OfArray(parts).String()
+}
+
+func (b *builder) finish() *Page {
+	p := b.page
+	shown := make([]bool, len(b.plan.Columns))
+	for i, c := range b.plan.Columns {
+		if shown[i] = b.tree.shown(i); shown[i] {
+			p.Columns = append(p.Columns, c.Path.String())
+		}
+	}
+	for i, row := range p.rows {
+		kept := row[:0]
+		for j, v := range row {
+			if shown[j] {
+				kept = append(kept, v)
+			}
+		}
+		p.rows[i] = kept
+	}
+	if b.cut {
+		p.More = true
+		p.Full = min(b.read, b.plan.Limit)
+	}
+	if b.plan.Unique {
+		p.Next.After = b.last
+	} else {
+		p.Next.Skip = b.plan.Skip + p.Count
+	}
+	return p
+}
+
+func tooLarge(p *Page, plan *policy.Plan, budget int) error {
+	tree := treeOf(plan)
+	totals := map[string]int{}
+	for _, row := range p.rows {
+		for _, s := range tree.sizes(row) {
+			totals[s.name] += s.bytes
+		}
+	}
+	ranked := make([]size, 0, len(totals))
+	for _, n := range tree.children {
+		ranked = append(ranked, size{n.name, totals[n.name]})
+	}
+	slices.SortStableFunc(ranked, func(x, y size) int { return y.bytes - x.bytes })
+	left, cut := len(p.json), 0
+	for left > budget*9/10 && cut < len(ranked) {
+		left -= ranked[cut].bytes
+		cut++
+	}
+	var keep, heavy []string
+	for i, s := range ranked {
+		if i < cut {
+			heavy = append(heavy, fmt.Sprintf("%s (%d bytes)", s.name, s.bytes))
+		}
+	}
+	for _, n := range tree.children {
+		if !slices.ContainsFunc(ranked[:cut], func(s size) bool { return s.name == n.name }) {
+			keep = append(keep, fmt.Sprintf("%q", n.name))
+		}
+	}
+	return &problem.Error{Code: problem.BudgetExceeded,
+		Detail:     fmt.Sprintf("the result is %d bytes, over the budget of %d; the largest fields are %s", len(p.json), budget, strings.Join(heavy, ", ")),
+		Suggestion: "ask for keys [" + strings.Join(keep, ", ") + "]"}
+}

@@ -1,0 +1,111 @@
+package shape
+
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A node is one member of a record as it leaves.
+type node struct {
+	name     string
+	quoted   []byte // the name as JSON, with its colon
+	column   int    // where its value is; -1 for an object that only has children
+	present  int    // for a followed pointer: the column that is null when it leads nowhere the asker sees; else -1
+	children []*node
+	dropped  bool
+	columns  []int // of this node and those below
+}
+
+// treeOf lays the plan's columns out as nested members, in the order of their first column.
+func treeOf(plan *policy.Plan) *node {
+	root := &node{column: -1, present: -1}
+	for i, c := range plan.Columns {
+		at := root
+		for _, name := range c.Path {
+			at = at.child(name)
+			at.columns = append(at.columns, i)
+		}
+		at.column = i
+		if c.Leads >= 0 {
+			at.present = slices.IndexFunc(plan.Columns, func(d policy.Column) bool {
+				return d.Join == c.Leads && d.Part == nil && d.Field.Name == plan.Joins[c.Leads].Key
+			})
+		}
+	}
+	return root
+}
+
+func (n *node) child(name string) *node {
+	for _, c := range n.children {
+		if c.name == name {
+			return c
+		}
+	}
+	c := &node{name: name, quoted: append(value.AppendQuoted(nil, name), ':'), column: -1, present: -1}
+	n.children = append(n.children, c)
+	return c
+}
+
+// append appends the member's value in row as JSON. A followed pointer is the record it leads to, or the bare id.
+func (n *node) append(dst []byte, row value.Row) []byte {
+	if n.column >= 0 && (n.children == nil || n.present >= 0 && row[n.present].IsNull()) {
+		return row[n.column].AppendJSON(dst)
+	}
+	dst = append(dst, '{')
+	first := true
+	for _, c := range n.children {
+		if c.dropped {
+			continue
+		}
+		if !first {
+			dst = append(dst, ',')
+		}
+		first = false
+		dst = c.append(append(dst, c.quoted...), row)
+	}
+	return append(dst, '}')
+}
+
+// A size is how many bytes a member takes.
+type size struct {
+	name  string
+	bytes int
+}
+
+func (n *node) sizes(row value.Row) []size {
+	out := make([]size, len(n.children))
+	for i, c := range n.children {
+		out[i] = size{c.name, len(c.append(nil, row)) + len(c.quoted) + 1}
+	}
+	return out
+}
+
+func (n *node) drop(name string) {
+	for _, c := range n.children {
+		if c.name == name {
+			c.dropped = true
+		}
+	}
+}
+
+// shown reports whether column i has a place of its own in text: what a followed pointer leads to repeats its id.
+func (n *node) shown(i int) bool {
+	for _, c := range n.children {
+		if !slices.Contains(c.columns, i) {
+			continue
+		}
+		if c.dropped || c.repeats(i) {
+			return false
+		}
+	}
+	return true
+}
+
+func (n *node) repeats(i int) bool {
+	if n.present == i {
+		return true
+	}
+	return slices.ContainsFunc(n.children, func(c *node) bool { return c.repeats(i) })
+}

@@ -1,0 +1,40 @@
+// Package source is the door to an application's data: what an adapter must do.
+//
+// It stands between compile and redact. A Source accepts nothing that policy has not passed, gives records as
+// columns without a map per record, and stops in the database when its context ends. Each adapter is a package
+// below this one; sourcetest is the suite that all of them pass.
+package source
+
+import (
+	"context"
+	"iter"
+
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// Rows yields records until the end or the first error. A row holds the values of the plan's Columns and then, when
+// the plan's order is Unique, the values of its Order; for a count, one integer. A row is good until the next one.
+type Rows = iter.Seq2[value.Row, error]
+
+// A Source can be described and read.
+//
+// Describe returns the classes, ordered by name, and warnings about what it had to leave out. Read gives at most
+// one record more than the plan's limit. Its errors are problem.Upstream, problem.Timeout, problem.Cancelled or
+// problem.Unsupported, and show nothing of what the database said.
+type Source interface {
+	Describe(context.Context) ([]schema.Class, []string, error)
+	Read(context.Context, policy.Permit) (Rows, error)
+}
+
+// A Pinger is a Source that can tell whether it is reachable.
+type Pinger interface {
+	Ping(context.Context) error
+}
+
+// An Estimator is a Source that knows without counting about how many records its classes hold. Classes that it
+// knows nothing of are missing from the map.
+type Estimator interface {
+	Estimate(context.Context) (map[string]int64, error)
+}
