@@ -168,10 +168,12 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) ([]byte, *fault) {
 
 // serveStream serves the GET and DELETE of a session.
 func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, who identity.Principal) {
-	if f := s.checkSession(r, who); f != nil {
+	leave, f := s.useSession(r, who)
+	if f != nil {
 		f.write(w, "")
 		return
 	}
+	defer leave()
 	if r.Method == http.MethodGet {
 		if err := s.streams.enter(r.Context()); err != nil {
 			busy().write(w, "")
@@ -182,18 +184,19 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, who identit
 	s.pass(w, r, &exchange{who: who, correlation: newCorrelation()}, s.legacy)
 }
 
-// checkSession answers for a session of another principal as for one that does not exist.
-func (s *Server) checkSession(r *http.Request, who identity.Principal) *fault {
+// useSession answers for a session of another principal as for one that does not exist.
+func (s *Server) useSession(r *http.Request, who identity.Principal) (leave func(), f *fault) {
 	id := r.Header.Get("Mcp-Session-Id")
 	if id == "" {
-		return invalid("Invalid Request: Mcp-Session-Id is missing")
+		return nil, invalid("Invalid Request: Mcp-Session-Id is missing")
 	}
-	if !s.sessions.owned(who.ID, id) {
+	leave, ok := s.sessions.use(who.ID, id)
+	if !ok {
 		f := invalid("Session not found")
 		f.status = http.StatusNotFound
-		return f
+		return nil, f
 	}
-	return nil
+	return leave, nil
 }
 
 func busy() *fault {
@@ -235,8 +238,12 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, p post) {
 	if p.modern || m != nil && r.Header.Get("Mcp-Session-Id") == "" && m.meta(metaVersion).Text() >= modernVersion {
 		// A request of the new protocol without its header belongs to that side, which says what is missing.
 		next = s.modern
-	} else if done := s.prepareSession(w, r, &p); done {
-		return
+	} else {
+		leave, done := s.prepareSession(w, r, &p)
+		if done {
+			return
+		}
+		defer leave()
 	}
 	x := &exchange{who: p.who, message: m, correlation: correlationOf(r.Header, m)}
 	channel := r.Header.Get("X-Mcp-Session-Id")
@@ -268,22 +275,22 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, p post) {
 	s.pass(w, r, x, next)
 }
 
-// prepareSession checks the session of a POST of the older protocols, and answers where there is none to go to.
-func (s *Server) prepareSession(w http.ResponseWriter, r *http.Request, p *post) (done bool) {
+// prepareSession finds the session of a POST of the older protocols, and answers where there is none to go to.
+func (s *Server) prepareSession(w http.ResponseWriter, r *http.Request, p *post) (leave func(), done bool) {
 	m := p.only()
 	if r.Header.Get("Mcp-Session-Id") == "" && m != nil && m.method == "initialize" {
-		return false
+		return func() {}, false
 	}
-	f := s.checkSession(r, p.who)
+	leave, f := s.useSession(r, p.who)
 	if f == nil {
-		return false
+		return leave, false
 	}
 	if m != nil && m.method == "notifications/cancelled" {
 		w.WriteHeader(http.StatusAccepted) // whatever it names: the answer must not tell whether that exists
-		return true
+		return nil, true
 	}
 	f.write(w, p.id())
-	return true
+	return nil, true
 }
 
 // admit takes a place among the calls, or among the streams for a request that stays open. Notifications and

@@ -2,6 +2,7 @@ package server
 
 import (
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -11,30 +12,46 @@ type sessions struct {
 	total, each int
 	sdk         *mcp.Server
 
-	mu     sync.Mutex
-	owners map[string]string // session id to principal id; "" while the session is being begun
-	begun  map[string]int    // principal id to its sessions that are being begun
+	mu    sync.Mutex
+	live  map[string]*session // by session id
+	begun map[string]int      // principal id to its sessions that are being begun
+}
+
+type session struct {
+	principal string
+	active    int // requests and streams
+	last      time.Time
 }
 
 func newSessions(total, each int, sdk *mcp.Server) *sessions {
-	return &sessions{total: total, each: each, sdk: sdk, owners: map[string]string{}, begun: map[string]int{}}
+	return &sessions{total: total, each: each, sdk: sdk, live: map[string]*session{}, begun: map[string]int{}}
 }
 
-// begin reserves a session for a principal, and reports false when there are too many.
+// begin reserves a session for a principal. Where there are too many, the one that the same principal has left
+// alone for longest ends; it reports false when there is none. Many clients never end a session.
 func (s *sessions) begin(principal string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.full(principal) {
 		s.sweep()
-		if s.full(principal) {
+	}
+	if s.full(principal) {
+		id := s.idlest(principal)
+		if id == "" {
 			return false
+		}
+		delete(s.live, id)
+		for session := range s.sdk.Sessions() {
+			if session.ID() == id {
+				go session.Close() // it waits for what still runs in it
+			}
 		}
 	}
 	s.begun[principal]++
 	return true
 }
 
-// begun ends a reservation. id is the session that came of it, "" when none did.
+// end ends a reservation. id is the session that came of it, "" when none did.
 func (s *sessions) end(principal, id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -42,41 +59,60 @@ func (s *sessions) end(principal, id string) {
 		delete(s.begun, principal)
 	}
 	if id != "" {
-		s.owners[id] = principal
+		s.live[id] = &session{principal: principal, last: time.Now()}
 	}
 }
 
 // full reports whether there may be no further session for a principal. s.mu is held.
 func (s *sessions) full(principal string) bool {
-	total, own := len(s.owners), s.begun[principal]
+	total, own := len(s.live), s.begun[principal]
 	for _, n := range s.begun {
 		total += n
 	}
-	for _, owner := range s.owners {
-		if owner == principal {
+	for _, l := range s.live {
+		if l.principal == principal {
 			own++
 		}
 	}
 	return total >= s.total || own >= s.each
 }
 
+// idlest returns the session of a principal that was used longest ago and is not in use. s.mu is held.
+func (s *sessions) idlest(principal string) (id string) {
+	for i, l := range s.live {
+		if l.principal == principal && l.active == 0 && (id == "" || l.last.Before(s.live[id].last)) {
+			id = i
+		}
+	}
+	return id
+}
+
 // sweep forgets the sessions that have ended, of which the SDK tells nobody. s.mu is held.
 func (s *sessions) sweep() {
-	live := map[string]bool{}
+	still := map[string]bool{}
 	for session := range s.sdk.Sessions() {
-		live[session.ID()] = true
+		still[session.ID()] = true
 	}
-	for id := range s.owners {
-		if !live[id] {
-			delete(s.owners, id)
+	for id := range s.live {
+		if !still[id] {
+			delete(s.live, id)
 		}
 	}
 }
 
-// owned reports whether a principal has the session.
-func (s *sessions) owned(principal, id string) bool {
+// use reports whether a principal has the session, and if so keeps it from being ended for another until left.
+func (s *sessions) use(principal, id string) (leave func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	owner, ok := s.owners[id]
-	return ok && owner == principal
+	l := s.live[id]
+	if l == nil || l.principal != principal {
+		return nil, false
+	}
+	l.active++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		l.active--
+		l.last = time.Now()
+	}, true
 }
