@@ -1,0 +1,205 @@
+// Package config reads and checks the configuration file, strictly.
+//
+// It stands before the way: what it makes are the options of the doors and the rules of policy. It opens no
+// source, no store and no listener; besides the configuration it reads only the files that ${file:…} and file:
+// name. It refuses unknown and duplicate keys, keys without a value, what this version can't do yet, and values it
+// would have to guess about; every fault of a file is told in one error, with line, column and excerpt.
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/query"
+)
+
+// What an empty Listen and an empty Store stand for.
+const (
+	DefaultListen = "127.0.0.1:8420"
+	DefaultStore  = "sqlite:bailiwick.db"
+)
+
+// A Config is a configuration. In the zero value everything is the default, nothing is open to anybody and there
+// is no source.
+type Config struct {
+	Listen  string       // host:port; "" takes DefaultListen
+	Store   string       // "sqlite:path"; "" takes DefaultStore
+	Sources []Source     // in the order of the file
+	Rules   policy.Rules // with Version set to their Digest
+	// Disclose makes refusals say what was hidden (design 02).
+	Disclose bool
+	Tools    Tools
+	Results  Results
+	Budget   int // most bytes of a result after shaping; 0 takes the default
+	Limits   Limits
+	Auth     Auth
+	Stdio    identity.Principal // who speaks over stdio, ID "stdio"; without a scope nobody does
+	Server   Server
+	Log      Log
+
+	places map[string]position // where each key and element stands, by JSON pointer
+	lines  []string
+	file   string
+}
+
+// A Source is a database to serve, read-only.
+type Source struct {
+	Name        string
+	URL         string        // "sqlite:path" or "postgres://…"; it may hold a password
+	Description string        // for agents
+	Schemas     []string      // of PostgreSQL: the schemas to look into; nil for the default
+	Tables      identity.List // which tables and views become classes
+}
+
+// Tools says which tools are served to anybody.
+type Tools struct {
+	Lean bool // short descriptions, for clients that pay for every token
+	identity.List
+}
+
+// A Form says which parts of a result a client is sent.
+type Form string
+
+// The forms of a result (design 04). "" is Both.
+const (
+	Both       Form = "both"
+	Text       Form = "text"
+	Structured Form = "structured"
+)
+
+// Results says which parts of a result clients are sent.
+type Results struct {
+	Default Form
+	Clients map[string]Form // by the name that a client gives
+}
+
+// Limits bound what one principal can ask for. A zero field takes the default (design 03, 07).
+type Limits struct {
+	Rate        Rate
+	Burst       int                      // calls at once on top of Rate
+	Concurrency int                      // calls of one principal at a time
+	QueryRows   int                      // rows of query_class when the caller gives no limit
+	SampleRows  int                      // rows of get_sample_objects when the caller gives no limit
+	Timeouts    map[string]time.Duration // by tool name
+}
+
+// A Rate is so many calls in so long, for each owner and for each token.
+type Rate struct {
+	Calls int
+	Per   time.Duration
+}
+
+// Auth says who is let in over HTTP.
+type Auth struct {
+	TokensOff bool                // tokens of our own are not accepted
+	TokenLife time.Duration       // how long a new token lasts when nothing else is said; 0 takes 90 days
+	Anonymous *identity.Principal // who comes from this machine without a credential, ID "anonymous"; nil lets none in
+}
+
+// Server tunes the HTTP door. A zero field takes the door's default.
+type Server struct {
+	Origins     []string      // web origins whose pages may call: "https://app.example"
+	Hosts       []string      // names by which this server is called
+	MaxBody     int           // bytes of a request
+	Concurrency int           // calls at a time
+	Queue       int           // calls that wait for their turn; negative for none
+	Heartbeat   time.Duration // between progress notifications; negative for none
+	Sessions    Sessions
+}
+
+// Sessions bounds the sessions of the protocols before 2026-07-28.
+type Sessions struct {
+	Idle time.Duration // an idle one ends after this
+	Max  int           // of all principals
+	Each int           // of one principal
+}
+
+// Log says what is logged, on standard error.
+type Log struct {
+	Level slog.Level
+	Text  bool // lines for people instead of JSON
+}
+
+const maxFile = 1 << 20
+
+// Load reads and checks the file at path, with the process environment. What is wrong with its contents is in an
+// *Error.
+func Load(path string) (*Config, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("config: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("config: %w", err)
+	}
+	return Parse(path, data, os.LookupEnv)
+}
+
+// Parse reads and checks the configuration in data. name is the file's path: it begins each fault, and relative
+// paths in the configuration start at its folder. env looks up an environment variable. What is wrong is in an
+// *Error.
+func Parse(name string, data []byte, env func(string) (string, bool)) (*Config, error) {
+	return parse(name, data, env, secretFile)
+}
+
+func parse(name string, data []byte, env func(string) (string, bool), secret func(string) (string, error)) (*Config, error) {
+	r := &reader{file: name, dir: filepath.Dir(name), env: env, secret: secret, places: map[string]position{}}
+	c := &Config{file: name, places: r.places}
+	if body := r.document(data); body != nil {
+		c.shape().read(r, body, "")
+	}
+	c.lines = r.lines
+	if len(r.faults) > 0 {
+		return nil, r.error()
+	}
+	c.Rules.Version = Digest(c.Rules)
+	return c, nil
+}
+
+// Digest returns what identifies rules: the first 32 hex digits of a SHA-256 over what they say. Their Version, and
+// how a file writes them, make no difference.
+func Digest(rules policy.Rules) string {
+	type text struct {
+		policy.ClassRule
+		Canonical json.RawMessage // stands for the field of the same name, which JSON can't show
+	}
+	classes := make(map[string]text, len(rules.Classes))
+	for name, rule := range rules.Classes {
+		t := text{ClassRule: rule}
+		if rule.Canonical != nil {
+			t.Canonical = query.Print(rule.Canonical).AppendJSON(nil)
+		}
+		classes[name] = t
+	}
+	rules.Version, rules.Classes = "", nil
+	b, err := json.Marshal(struct {
+		Rules   policy.Rules
+		Classes map[string]text
+	}{rules, classes})
+	if err != nil {
+		panic(err) // plain data always encodes
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:16])
+}
+
+// Wrong returns a fault at a place of the file, for what is found out after reading: path are the keys that lead
+// there, like "classes", "tracker.issues", "visible"; where the file has no such place, the deepest one it has.
+func (c *Config) Wrong(message string, path ...string) Fault {
+	at := ""
+	for _, part := range path {
+		at = query.Pointer(at, part)
+	}
+	return fault(c.file, c.lines, at, c.places, message)
+}

@@ -1,0 +1,352 @@
+package config_test
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/config"
+	"github.com/bailiwick-dev/bailiwick/demo"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// env is the environment of the tests.
+func env(name string) (string, bool) {
+	v, ok := map[string]string{
+		"PG_PASSWORD": "hunter2", "DATABASE_URL": "postgres://db.internal/app", "SCHEME": "hunter2://x", "EMPTY": "", "LEVEL": "warn", "BINARY": "a\x00b",
+	}[name]
+	return v, ok
+}
+
+// full uses every key that there is, once at least.
+const full = `listen: 0.0.0.0:9000
+store: sqlite:/var/lib/bailiwick/memory.db
+sources:
+  tracker:
+    url: postgres://app:${PG_PASSWORD}@db/tracker
+    description: Where work is planned
+    schemas: [public, crm]
+    tables: {only: [issues, comments], except: [drafts]}
+    read_only: true
+  local: {url: "sqlite:app.db"}
+classes:
+  tracker.issues:
+    hidden: false
+    description: Work to do
+    visible: [id, org_id, title, body, token]
+    denied: [note]
+    lift: [token]
+    large: [body]
+    tenant: {field: org_id, is: principal.tenant}
+    canonical:
+      deleted_at: null
+      number: {$lte: 9007199254740993}
+      rate: 1.50
+    fields:
+      status: {description: Where it stands, values: {open: to do, 3: closed}}
+  comments: {tenant: {through: issue_id}}
+  local.keys: {hidden: {except: operator}}
+policy: {unlisted: visible, disclose: true}
+tools: {profile: lean, only: [get_object, query_class], except: [get_object]}
+results:
+  default: text
+  clients: {claude-code: structured}
+budget: 64 KiB
+limits:
+  rate: 600/min
+  burst: 50
+  concurrency: 4
+  rows: {query: 20, samples: 3}
+  timeouts: {query_class: 1m30s}
+auth:
+  tokens: true
+  token_life: 30d
+  anonymous: {scopes: [read]}
+stdio:
+  name: desk
+  owner: ada@example.org
+  tenant: acme
+  scopes: [read, schema]
+  claims: {region: north}
+  tools: {except: [get_schema]}
+  classes: {only: [issues]}
+  filters: {default: {archived: false}}
+server:
+  origins: ["https://app.example"]
+  hosts: [agents.example]
+  max_body: 2 MB
+  concurrency: 32
+  queue: 0
+  heartbeat: 5s
+  sessions: {idle: 10m, max: 50, each: 5}
+log: {level: "${LEVEL}", format: text}
+`
+
+func where(t *testing.T, s string) query.Filter {
+	t.Helper()
+	v, err := value.Read([]byte(s), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := query.ParseWhere(v, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// same compares configurations by what they say: filters as where objects, without the places in the file.
+var same = cmp.Options{
+	cmpopts.IgnoreUnexported(config.Config{}),
+	cmp.Comparer(func(a, b query.Filter) bool {
+		return a == nil && b == nil || a != nil && b != nil && query.Print(a).String() == query.Print(b).String()
+	}),
+	cmp.Comparer(func(a, b value.Value) bool { return a.Kind() == b.Kind() && a.String() == b.String() }),
+}
+
+func TestParse(t *testing.T) {
+	want := &config.Config{
+		Listen: "0.0.0.0:9000",
+		Store:  "sqlite:/var/lib/bailiwick/memory.db",
+		Sources: []config.Source{
+			{Name: "tracker", URL: "postgres://app:hunter2@db/tracker", Description: "Where work is planned", Schemas: []string{"public", "crm"},
+				Tables: identity.List{Only: []string{"issues", "comments"}, Except: []string{"drafts"}}},
+			{Name: "local", URL: "sqlite:/etc/bailiwick/app.db"},
+		},
+		Rules: policy.Rules{
+			Unlisted: true,
+			Classes: map[string]policy.ClassRule{
+				"tracker.issues": {
+					Description: "Work to do", Visible: []string{"id", "org_id", "title", "body", "token"}, Denied: []string{"note"},
+					Lift: []string{"token"}, Large: []string{"body"}, Tenant: &policy.TenantRule{Field: "org_id", Is: "principal.tenant"},
+					Canonical: where(t, `{"deleted_at": null, "number": {"$lte": 9007199254740993}, "rate": 1.50}`),
+					Fields: map[string]policy.FieldRule{"status": {Description: "Where it stands",
+						Values: []policy.FieldValue{{Value: "open", Meaning: "to do"}, {Value: "3", Meaning: "closed"}}}},
+				},
+				"comments":   {Tenant: &policy.TenantRule{Through: "issue_id"}},
+				"local.keys": {Hidden: true, HiddenBut: identity.Operator},
+			},
+		},
+		Disclose: true,
+		Tools:    config.Tools{Lean: true, List: identity.List{Only: []string{"get_object", "query_class"}, Except: []string{"get_object"}}},
+		Results:  config.Results{Default: config.Text, Clients: map[string]config.Form{"claude-code": config.Structured}},
+		Budget:   65536,
+		Limits: config.Limits{Rate: config.Rate{Calls: 600, Per: time.Minute}, Burst: 50, Concurrency: 4, QueryRows: 20, SampleRows: 3,
+			Timeouts: map[string]time.Duration{"query_class": 90 * time.Second}},
+		Auth: config.Auth{TokenLife: 720 * time.Hour,
+			Anonymous: &identity.Principal{ID: "anonymous", Name: "anonymous", Kind: identity.Agent, Scopes: []identity.Scope{identity.Read}}},
+		Stdio: identity.Principal{ID: "stdio", Name: "desk", Kind: identity.Agent, Owner: "ada@example.org", Tenant: "acme",
+			Scopes: []identity.Scope{identity.Read, identity.Schema}, Claims: value.OfObject([]value.Member{{Name: "region", Value: value.OfString("north")}}),
+			Tools: identity.List{Except: []string{"get_schema"}}, Classes: identity.List{Only: []string{"issues"}},
+			Filters: map[string]query.Filter{"default": where(t, `{"archived": false}`)}},
+		Server: config.Server{Origins: []string{"https://app.example"}, Hosts: []string{"agents.example"}, MaxBody: 2_000_000, Concurrency: 32,
+			Queue: -1, Heartbeat: 5 * time.Second, Sessions: config.Sessions{Idle: 10 * time.Minute, Max: 50, Each: 5}},
+		Log: config.Log{Level: slog.LevelWarn, Text: true},
+	}
+	want.Rules.Version = config.Digest(want.Rules)
+	got, err := config.Parse("/etc/bailiwick/bailiwick.yaml", []byte(full), env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, got, same); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestLeast parses the least there is: all else is the zero value.
+func TestLeast(t *testing.T) {
+	want := &config.Config{Sources: []config.Source{{Name: "app", URL: "sqlite:app.db"}}}
+	want.Rules.Version = config.Digest(policy.Rules{})
+	for _, text := range []string{
+		"sources: {app: {url: sqlite:app.db}}",
+		"\ufeff# a comment\r\nsources:\r\n  app:\r\n    url: 'sqlite:app.db'\r\n",
+		"---\nsources:\n  \"app\":\n    url: >-\n      sqlite:app.db\n...\n",
+		`{"sources": {"app": {"url": "sqlite:app.db"}}}`,
+	} {
+		got, err := config.Parse("bailiwick.yaml", []byte(text), env)
+		if err != nil {
+			t.Errorf("%s\n%v", text, err)
+		} else if d := cmp.Diff(want, got, same); d != "" {
+			t.Errorf("%s\n%s", text, d)
+		}
+	}
+}
+
+func TestDemo(t *testing.T) {
+	c, err := config.Parse("bailiwick.yaml", []byte(demo.Config), env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Rules.Classes) != 8 || c.Rules.Unlisted {
+		t.Errorf("%d classes have rules, unlisted %t; want all 8 and hidden", len(c.Rules.Classes), c.Rules.Unlisted)
+	}
+}
+
+// TestSecrets expands values; the right side is what stands for the store.
+func TestSecrets(t *testing.T) {
+	dir := t.TempDir()
+	for name, contents := range map[string]string{"where": "sqlite:/secret.db\n", "part": "part\r\n", "binary": "\x00", "huge": strings.Repeat("x", 70_000)} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(contents), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for store, want := range map[string]string{
+		"sqlite:/${LEVEL}.db":        "sqlite:/warn.db",
+		"sqlite:/$${LEVEL}.db":       "sqlite:/${LEVEL}.db",
+		"sqlite:/$LEVEL$.db":         "sqlite:/$LEVEL$.db",
+		"sqlite:/a${EMPTY}b${LEVEL}": "sqlite:/abwarn",
+		"file:where":                 "sqlite:/secret.db",
+		"file:" + dir + "/where":     "sqlite:/secret.db",
+		"${file:where}":              "sqlite:/secret.db",
+		"sqlite:/${file:part}.db":    "sqlite:/part.db",
+		"sqlite:rel.db":              "sqlite:" + dir + "/rel.db",
+		"sqlite:///abs.db":           "sqlite:/abs.db",
+		"sqlite::memory:":            "sqlite::memory:",
+		"sqlite:/${NONE}":            "the environment variable NONE is not set",
+		"sqlite:/${NONE:-x}":         "${NONE:-x} does not name an environment variable or a file; write $${ for a plain ${",
+		"sqlite:/${":                 "${ is not closed; write $${ for a plain ${",
+		"sqlite:/${BINARY}":          "the environment variable BINARY does not hold plain text",
+		"file:none":                  "the file none can't be read: no such file or directory",
+		"${file:none}":               "the file none can't be read: no such file or directory",
+		"file:.":                     "the file . can't be read: it is not an ordinary file",
+		"file:binary":                "the file binary does not hold plain text",
+		"file:huge":                  "the file huge can't be read: it is larger than 65536 bytes",
+		"file:":                      "file: needs a path",
+		"${SCHEME}":                  "must be sqlite:path",
+	} {
+		text := "store: '" + store + "'\nsources: {app: {url: 'sqlite:/app.db'}}\n"
+		c, err := config.Parse(filepath.Join(dir, "bailiwick.yaml"), []byte(text), env)
+		got := ""
+		if faults, ok := errors.AsType[*config.Error](err); ok && len(faults.Faults) == 1 {
+			got = faults.Faults[0].Message
+		} else if err == nil {
+			got = c.Store
+		}
+		if got != want {
+			t.Errorf("%s: got %s, want %s (%v)", store, got, want, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: the error tells a secret: %v", store, err)
+		}
+	}
+}
+
+// TestDigest changes each field of the rules in turn: each change makes another digest.
+func TestDigest(t *testing.T) {
+	seen := map[string]string{config.Digest(policy.Rules{}): "nothing"}
+	note := func(what string, r policy.Rules) {
+		d := config.Digest(r)
+		if other, ok := seen[d]; ok {
+			t.Errorf("%s has the digest of %s", what, other)
+		}
+		seen[d] = what
+	}
+	note("Unlisted", policy.Rules{Unlisted: true})
+	note("an empty rule", policy.Rules{Classes: map[string]policy.ClassRule{"a": {}}})
+	kind := reflect.TypeFor[policy.ClassRule]()
+	for i := range kind.NumField() {
+		var rule policy.ClassRule
+		switch f := reflect.ValueOf(&rule).Elem().Field(i); f.Interface().(type) {
+		case bool:
+			f.SetBool(true)
+		case string, identity.Scope:
+			f.SetString("x")
+		case []string:
+			f.Set(reflect.ValueOf([]string{"x"}))
+		case *policy.TenantRule:
+			f.Set(reflect.ValueOf(&policy.TenantRule{Field: "x"}))
+		case map[string]policy.FieldRule:
+			f.Set(reflect.ValueOf(map[string]policy.FieldRule{"x": {}}))
+		default:
+			if kind.Field(i).Name != "Canonical" {
+				t.Fatalf("ClassRule.%s: this test doesn't know how to set a %s", kind.Field(i).Name, kind.Field(i).Type)
+			}
+			rule.Canonical = where(t, `{"a": 1}`)
+		}
+		note(kind.Field(i).Name, policy.Rules{Classes: map[string]policy.ClassRule{"a": rule}})
+	}
+	note("another canonical filter", policy.Rules{Classes: map[string]policy.ClassRule{"a": {Canonical: where(t, `{"a": 9007199254740993}`)}}})
+	note("one next to it", policy.Rules{Classes: map[string]policy.ClassRule{"a": {Canonical: where(t, `{"a": 9007199254740992}`)}}})
+
+	if config.Digest(policy.Rules{Version: "x"}) != config.Digest(policy.Rules{}) {
+		t.Error("the version takes part in the digest")
+	}
+	a := "sources: {s: {url: sqlite:x}}\nclasses: {s.a: {denied: [x], canonical: {a: 1}}, s.b: {}}\n"
+	b := "# other\nclasses:\n  s.b: {}\n  s.a:\n    canonical: {\"a\": 1}\n    denied:\n    - x\nsources: {s: {url: 'sqlite:y'}}\n"
+	var versions []string
+	for _, text := range []string{a, b} {
+		c, err := config.Parse("f.yaml", []byte(text), env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		versions = append(versions, c.Rules.Version)
+	}
+	if versions[0] != versions[1] || len(versions[0]) != 32 {
+		t.Errorf("the same rules written otherwise: %q", versions)
+	}
+}
+
+func TestLoad(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "bailiwick.yaml")
+	if _, err := config.Load(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+	if _, err := config.Load(dir); err == nil {
+		t.Error("a folder: no error")
+	}
+	t.Setenv("BAILIWICK_TEST_NAME", "app")
+	for text, want := range map[string]string{
+		"sources: {a: {url: 'sqlite:${BAILIWICK_TEST_NAME}.db'}}": "",
+		"#" + strings.Repeat("x", 1<<20):                          path + ": the file is larger than 1048576 bytes",
+		"\xff":                                                    path + ": the file is not UTF-8 text",
+		"a: \x00":                                                 path + ": the file holds a NUL character",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := config.Load(path)
+		switch {
+		case err == nil && want == "":
+			if c.Sources[0].URL != "sqlite:"+dir+"/app.db" {
+				t.Errorf("the source is at %s", c.Sources[0].URL)
+			}
+		case err == nil || err.Error() != want:
+			t.Errorf("%.40q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// TestWrong points at places after reading.
+func TestWrong(t *testing.T) {
+	c, err := config.Parse("bailiwick.yaml", []byte("sources: {s: {url: sqlite:x}}\nclasses:\n  s.a: {visible: [id, nme]}\n"), env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		path []string
+		want string
+	}{
+		{[]string{"classes", "s.a", "visible", "1"}, "bailiwick.yaml:3:23: classes.s.a.visible.1: no\n    3 |   s.a: {visible: [id, nme]}\n      |                       ^"},
+		{[]string{"classes", "s.a", "denied", "0"}, "bailiwick.yaml:3:3: classes.s.a.denied.0: no\n    3 |   s.a: {visible: [id, nme]}\n      |   ^"},
+		{[]string{"tools"}, "bailiwick.yaml:1:1: tools: no\n    1 | sources: {s: {url: sqlite:x}}\n      | ^"},
+		{nil, "bailiwick.yaml:1:1: no\n    1 | sources: {s: {url: sqlite:x}}\n      | ^"},
+	} {
+		if got := c.Wrong("no", row.path...).String(); got != row.want {
+			t.Errorf("%v: got\n%s\nwant\n%s", row.path, got, row.want)
+		}
+	}
+	if got := new(config.Config).Wrong("no", "classes").String(); got != ": classes: no" {
+		t.Errorf("of a configuration without a file: %q", got)
+	}
+}

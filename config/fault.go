@@ -1,0 +1,167 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Fault is one thing that is wrong in a file.
+type Fault struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"`    // from 1; 0 when it is about the file as a whole
+	Column  int    `json:"column"`  // from 1, in characters
+	Path    string `json:"path"`    // the keys that lead there, with dots; "" at the top
+	Message string `json:"message"` // what is wrong and what would be right
+	Excerpt string `json:"excerpt"` // the line, passwords in URLs starred, and a caret under the column
+}
+
+// String returns the fault as people read it: the place and the message, and the excerpt below.
+func (f Fault) String() string {
+	s := f.File
+	if f.Line > 0 {
+		s += fmt.Sprintf(":%d:%d", f.Line, f.Column)
+	}
+	s += ": "
+	if f.Path != "" {
+		s += f.Path + ": "
+	}
+	s += f.Message
+	if f.Excerpt != "" {
+		s += "\n" + f.Excerpt
+	}
+	return s
+}
+
+// An Error is all that is wrong in a file, in its order.
+type Error struct{ Faults []Fault }
+
+// maxFaults is how many faults Error writes out: whoever has more will not read them at once.
+const maxFaults = 40
+
+// Error returns the faults, one after the other.
+func (e *Error) Error() string {
+	var b strings.Builder
+	for i, f := range e.Faults {
+		if i == maxFaults {
+			fmt.Fprintf(&b, "\nand %d more", len(e.Faults)-i)
+			break
+		}
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString(f.String())
+	}
+	return b.String()
+}
+
+// A position is a place in a file, both from 1; the zero position is the file as a whole.
+type position struct{ line, column int }
+
+// fault makes a Fault at the JSON pointer at, or at the deepest place above it that places knows.
+func fault(file string, lines []string, at string, places map[string]position, message string) Fault {
+	var p position
+	for up := at; ; {
+		known := false
+		if p, known = places[up]; known || up == "" {
+			break
+		}
+		up = up[:strings.LastIndexByte(up, '/')]
+	}
+	return Fault{file, p.line, p.column, dotted(at), message, excerpt(lines, p)}
+}
+
+// dotted writes a JSON pointer with dots.
+func dotted(at string) string {
+	parts := strings.Split(strings.TrimPrefix(at, "/"), "/")
+	for i, p := range parts {
+		parts[i] = cut(strings.ReplaceAll(strings.ReplaceAll(p, "~1", "/"), "~0", "~"))
+	}
+	return strings.Join(parts, ".")
+}
+
+// passwords are where a line can hold a password that its excerpt must not show: in a URL before the @, and as a
+// parameter.
+var passwords = []*regexp.Regexp{
+	regexp.MustCompile(`(://[^:/?#\s]*:)([^\s"']*)@`),
+	regexp.MustCompile(`(?i)(password=)([^\s"'&]*)`),
+}
+
+// starred returns line with a star for each character of its passwords. What ${…} stands for isn't in the line.
+func starred(line string) string {
+	for _, p := range passwords {
+		line = p.ReplaceAllStringFunc(line, func(found string) string {
+			m := p.FindStringSubmatch(found)
+			if strings.HasPrefix(m[2], "${") && strings.HasSuffix(m[2], "}") {
+				return found
+			}
+			return m[1] + strings.Repeat("*", utf8.RuneCountInString(m[2])) + found[len(m[1])+len(m[2]):]
+		})
+	}
+	return line
+}
+
+// excerpt returns the line of p with its number, and a caret under the column.
+func excerpt(lines []string, p position) string {
+	if p.line < 1 || p.line > len(lines) {
+		return ""
+	}
+	text := []rune(starred(lines[p.line-1]))
+	at := min(max(p.column-1, 0), len(text))
+	// Of a line that is too wide for a terminal, a window.
+	const before, after = 90, 60
+	lead, tail, wide := "", "", len(text) > before+after
+	if wide && len(text)-at > after {
+		text, tail = text[:at+after], "…"
+	}
+	if wide && at > before {
+		text, lead, at = text[at-before:], "…", before
+	}
+	var pad strings.Builder
+	for _, r := range []rune(lead + string(text[:at])) {
+		// A tab under a tab keeps the caret in its column however wide tabs are.
+		if r == '\t' {
+			pad.WriteByte('\t')
+		} else {
+			pad.WriteByte(' ')
+		}
+	}
+	shown := strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' || r == 0x7f {
+			return '�'
+		}
+		return r
+	}, string(text))
+	return fmt.Sprintf("%5d | %s%s%s\n      | %s^", p.line, lead, shown, tail, pad.String())
+}
+
+// error returns the faults found, in the order of the file.
+func (r *reader) error() error {
+	slices.SortStableFunc(r.faults, func(a, b Fault) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return &Error{r.faults}
+}
+
+// didYouMean names what may have been meant, or nothing.
+func didYouMean(near []string) string {
+	switch len(near) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("; did you mean %s?", near[0])
+	}
+	return fmt.Sprintf("; did you mean %s or %s?", strings.Join(near[:len(near)-1], ", "), near[len(near)-1])
+}
+
+// cut shortens what the file says before a message repeats it.
+func cut(s string) string {
+	const most = 64
+	if text := []rune(s); len(text) > most {
+		return string(text[:most]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,394 @@
+package config_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/bailiwick-dev/bailiwick/config"
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestFaults is text → all that is wrong with it.
+func TestFaults(t *testing.T) {
+	const src = "sources: {s: {url: sqlite:x}}\n" // line 1 of most rows
+	for _, row := range []struct{ text, want string }{
+		// The file as a whole.
+		{"", "f.yaml: the file says nothing; it needs at least sources"},
+		{"# only this\n", "f.yaml: the file says nothing; it needs at least sources"},
+		{"- a\n", `
+f.yaml:1:1: must be an object with listen, store, sources, classes, policy, tools, results, budget, limits, auth, stdio, server or log, not a list
+    1 | - a
+      | ^`},
+		{"a: [", `
+f.yaml:1:4: not valid YAML: sequence end token ']' not found
+    1 | a: [
+      |    ^`},
+		{"a: {b: ${X}}", `
+f.yaml:1:9: not valid YAML: ',' or '}' must be specified; between { } and [ ] a text with ${ stands in quotes
+    1 | a: {b: ${X}}
+      |         ^`},
+		{"a: b: c", `
+f.yaml:1:4: not valid YAML: mapping value is not allowed in this context
+    1 | a: b: c
+      |    ^`},
+		{src + "---\nb: 2\n", `
+f.yaml:3:1: a second document begins here; a configuration is one
+    3 | b: 2
+      | ^`},
+		{"sources: &a {s: {url: !!str x}}\n<<: *a\n? b\n: c\n", `
+f.yaml:1:10: anchors, aliases and merge keys (& * <<) are not read; write the value out
+    1 | sources: &a {s: {url: !!str x}}
+      |          ^
+f.yaml:1:23: tags (!) are not read; quote what is text
+    1 | sources: &a {s: {url: !!str x}}
+      |                       ^
+f.yaml:2:1: anchors, aliases and merge keys (& * <<) are not read; write the value out
+    2 | <<: *a
+      | ^
+f.yaml:2:5: anchors, aliases and merge keys (& * <<) are not read; write the value out
+    2 | <<: *a
+      |     ^
+f.yaml:3:1: keys with ? are not read; write key: value
+    3 | ? b
+      | ^`},
+		{"%YAML 1.2\n---\n" + src, `
+f.yaml:1:1: directives (%) are not read; begin with the first key
+    1 | %YAML 1.2
+      | ^`},
+		{strings.Repeat("[", 40), `
+f.yaml:1:33: nested too deep
+    1 | [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[
+      |                                 ^`},
+		{"a: 1\n" + strings.Repeat("- a\n", 30_000), "f.yaml: the file has more than 40000 keys, values and marks"},
+
+		// Keys.
+		{"listen: 1\n", `
+f.yaml:1:1: needs the key sources
+    1 | listen: 1
+      | ^
+f.yaml:1:9: listen: must be host:port, such as 127.0.0.1:8420, not a number
+    1 | listen: 1
+      |         ^`},
+		{src + "clases: {}\nlisten:\nlog: {level: loud, format:}\n", `
+f.yaml:2:1: unknown key "clases"; did you mean classes?
+    2 | clases: {}
+      | ^
+f.yaml:3:1: listen: has no value; give it one or leave it out
+    3 | listen:
+      | ^
+f.yaml:4:14: log.level: must be debug, info, warn or error
+    4 | log: {level: loud, format:}
+      |              ^
+f.yaml:4:20: log.format: has no value; give it one or leave it out
+    4 | log: {level: loud, format:}
+      |                    ^`},
+		{"sources: {s: {url: sqlite:x, \"url\": sqlite:y}}\nsources: {}\n", `
+f.yaml:1:30: sources.s.url: the key stands twice; first on line 1
+    1 | sources: {s: {url: sqlite:x, "url": sqlite:y}}
+      |                              ^
+f.yaml:2:1: sources: the key stands twice; first on line 1
+    2 | sources: {}
+      | ^`},
+		{"sources:\n", `
+f.yaml:1:1: sources: has no value; give it one or leave it out
+    1 | sources:
+      | ^`},
+		{"sources: {}\n", `
+f.yaml:1:10: sources: is empty; name a source or leave it out
+    1 | sources: {}
+      |          ^`},
+		{src + "gates: {writes: review}\nreview: []\nclasses: {s.a: {mask: {x: hash}, tenant: {field: a, bypass: 'true'}}}\n", `
+f.yaml:2:1: gates: not supported yet by this version; take it out
+    2 | gates: {writes: review}
+      | ^
+f.yaml:3:1: review: not supported yet by this version; take it out
+    3 | review: []
+      | ^
+f.yaml:4:17: classes.s.a.mask: not supported yet by this version; take it out
+    4 | classes: {s.a: {mask: {x: hash}, tenant: {field: a, bypass: 'true'}}}
+      |                 ^
+f.yaml:4:53: classes.s.a.tenant.bypass: not supported yet by this version; take it out
+    4 | classes: {s.a: {mask: {x: hash}, tenant: {field: a, bypass: 'true'}}}
+      |                                                     ^`},
+
+		// Sources.
+		{"sources: {a.b: {url: sqlite:x}, '9': {url: sqlite:x}, c: {}, d: sqlite:x}\n", `
+f.yaml:1:11: sources.a.b: a source is named with letters, digits, - and _, a letter first, at most 63
+    1 | sources: {a.b: {url: sqlite:x}, '9': {url: sqlite:x}, c: {}, d: sqlite:x}
+      |           ^
+f.yaml:1:33: sources.9: a source is named with letters, digits, - and _, a letter first, at most 63
+    1 | sources: {a.b: {url: sqlite:x}, '9': {url: sqlite:x}, c: {}, d: sqlite:x}
+      |                                 ^
+f.yaml:1:58: sources.c: needs the key url
+    1 | sources: {a.b: {url: sqlite:x}, '9': {url: sqlite:x}, c: {}, d: sqlite:x}
+      |                                                          ^
+f.yaml:1:65: sources.d: must be an object with url, description, schemas, tables or read_only, not text
+    1 | sources: {a.b: {url: sqlite:x}, '9': {url: sqlite:x}, c: {}, d: sqlite:x}
+      |                                                                 ^`},
+		{"sources:\n  a: {url: 'postgres://u:p\u00e4ss@w0rd@h:port/db?password=more', read_only: false}\n" +
+			"  b: {url: mysql://u:hunter2@h/db}\n  c: {url: 'postgres://u:${PG_PASSWORD}@h:x/db'}\n  d: {url: 'sqlite:'}\n  e: {url: x.db}\n" +
+			"  f: {url: sqlite:x, schemas: [a, a, ''], tables: {}}\n", `
+f.yaml:2:12: sources.a.url: is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX
+    2 |   a: {url: 'postgres://u:*********@h:port/db?password=****', read_only: false}
+      |            ^
+f.yaml:2:73: sources.a.read_only: writing to a source is not supported yet by this version
+    2 |   a: {url: 'postgres://u:*********@h:port/db?password=****', read_only: false}
+      |                                                                         ^
+f.yaml:3:12: sources.b.url: mysql sources are not supported yet by this version
+    3 |   b: {url: mysql://u:*******@h/db}
+      |            ^
+f.yaml:4:12: sources.c.url: is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX
+    4 |   c: {url: 'postgres://u:${PG_PASSWORD}@h:x/db'}
+      |            ^
+f.yaml:5:12: sources.d.url: needs a path after sqlite:
+    5 |   d: {url: 'sqlite:'}
+      |            ^
+f.yaml:6:12: sources.e.url: must begin with sqlite: or postgres://
+    6 |   e: {url: x.db}
+      |            ^
+f.yaml:7:22: sources.f.schemas: only PostgreSQL has schemas; take it out
+    7 |   f: {url: sqlite:x, schemas: [a, a, ''], tables: {}}
+      |                      ^
+f.yaml:7:35: sources.f.schemas.1: stands in the list twice
+    7 |   f: {url: sqlite:x, schemas: [a, a, ''], tables: {}}
+      |                                   ^
+f.yaml:7:38: sources.f.schemas.2: is empty
+    7 |   f: {url: sqlite:x, schemas: [a, a, ''], tables: {}}
+      |                                      ^
+f.yaml:7:51: sources.f.tables: is empty; leave it out
+    7 |   f: {url: sqlite:x, schemas: [a, a, ''], tables: {}}
+      |                                                   ^`},
+		{src + "store: postgres://h/db\n", `
+f.yaml:2:8: store: a store in PostgreSQL is not supported yet by this version; use sqlite:path
+    2 | store: postgres://h/db
+      |        ^`},
+
+		// Classes.
+		{src + "classes:\n  s.a: {tennant: {field: org_id}, hiden: true}\n  z.x: {}\n  s.y:\n  b: {}\n  s.b: {}\n", `
+f.yaml:3:9: classes.s.a: unknown key "tennant"; did you mean tenant?
+    3 |   s.a: {tennant: {field: org_id}, hiden: true}
+      |         ^
+f.yaml:3:35: classes.s.a: unknown key "hiden"; did you mean hidden?
+    3 |   s.a: {tennant: {field: org_id}, hiden: true}
+      |                                   ^
+f.yaml:4:3: classes.z.x: there is no source "z"
+    4 |   z.x: {}
+      |   ^
+f.yaml:5:3: classes.s.y: has no value; give it one or leave it out
+    5 |   s.y:
+      |   ^
+f.yaml:7:3: classes.s.b: the class has another rule, as b
+    7 |   s.b: {}
+      |   ^`},
+		{src + "classes:\n  s.a: {hidden: yes, visible: [], denied: id}\n  s.b: {hidden: {except: admin}, large: [b], visible: [c, d, 1], denied: [c], lift: [e]}\n", `
+f.yaml:3:17: classes.s.a.hidden: must be true or false, not text
+    3 |   s.a: {hidden: yes, visible: [], denied: id}
+      |                 ^
+f.yaml:3:31: classes.s.a.visible: the list is empty; name at least one or leave it out
+    3 |   s.a: {hidden: yes, visible: [], denied: id}
+      |                               ^
+f.yaml:3:43: classes.s.a.denied: must be a list of field names, not text
+    3 |   s.a: {hidden: yes, visible: [], denied: id}
+      |                                           ^
+f.yaml:4:26: classes.s.b.hidden.except: must be operator
+    4 |   s.b: {hidden: {except: admin}, large: [b], visible: [c, d, 1], denied: [c], lift: [e]}
+      |                          ^
+f.yaml:4:42: classes.s.b.large.0: can't be seen at all; take it out
+    4 |   s.b: {hidden: {except: admin}, large: [b], visible: [c, d, 1], denied: [c], lift: [e]}
+      |                                          ^
+f.yaml:4:56: classes.s.b.visible.0: is also denied; take it out of one
+    4 |   s.b: {hidden: {except: admin}, large: [b], visible: [c, d, 1], denied: [c], lift: [e]}
+      |                                                        ^
+f.yaml:4:62: classes.s.b.visible.2: must be text, not a number; put it in quotes
+    4 |   s.b: {hidden: {except: admin}, large: [b], visible: [c, d, 1], denied: [c], lift: [e]}
+      |                                                              ^
+f.yaml:4:86: classes.s.b.lift.0: must be named in visible as well, so that it is lifted on purpose
+    4 |   s.b: {hidden: {except: admin}, large: [b], visible: [c, d, 1], denied: [c], lift: [e]}
+      |                                                                                      ^`},
+		{src + "classes:\n  s.a: {tenant: {field: x, through: y}}\n  s.b: {tenant: {}}\n  s.c: {tenant: {field: x, is: principal.tennant}}\n  s.d: {tenant: {field: x, is: 'principal.x == 3'}}\n", `
+f.yaml:3:17: classes.s.a.tenant: through stands alone, without field and is
+    3 |   s.a: {tenant: {field: x, through: y}}
+      |                 ^
+f.yaml:4:17: classes.s.b.tenant: needs field, or through
+    4 |   s.b: {tenant: {}}
+      |                 ^
+f.yaml:5:32: classes.s.c.tenant.is: must be principal.tenant, principal.id, principal.owner or principal.claims.<name>
+    5 |   s.c: {tenant: {field: x, is: principal.tennant}}
+      |                                ^
+f.yaml:6:32: classes.s.d.tenant.is: must be principal.tenant, principal.id, principal.owner or principal.claims.<name>; expressions are not supported yet by this version
+    6 |   s.d: {tenant: {field: x, is: 'principal.x == 3'}}
+      |                                ^`},
+		{src + "classes:\n  s.a:\n    canonical: {a: {$gtt: 1}}\n  s.b: {canonical: {}}\n  s.c: {canonical: [x]}\n  s.d: {canonical: {n: 0x10, m: .5, o: , p: 017, q: .inf, q: '${NONE}'}}\n", `
+f.yaml:4:21: classes.s.a.canonical.a.$gtt: unknown operator "$gtt"; did you mean $gt, $gte or $lt?
+    4 |     canonical: {a: {$gtt: 1}}
+      |                     ^
+f.yaml:5:20: classes.s.b.canonical: is empty; leave it out to keep every record
+    5 |   s.b: {canonical: {}}
+      |                    ^
+f.yaml:6:20: classes.s.c.canonical: must be a where object, such as {deleted_at: null}, not a list
+    6 |   s.c: {canonical: [x]}
+      |                    ^
+f.yaml:7:24: classes.s.d.canonical.n: write the number in decimal as JSON does, or in quotes when it is text
+    7 |   s.d: {canonical: {n: 0x10, m: .5, o: , p: 017, q: .inf, q: '${NONE}'}}
+      |                        ^
+f.yaml:7:33: classes.s.d.canonical.m: write the number in decimal as JSON does, or in quotes when it is text
+    7 |   s.d: {canonical: {n: 0x10, m: .5, o: , p: 017, q: .inf, q: '${NONE}'}}
+      |                                 ^
+f.yaml:7:37: classes.s.d.canonical.o: has no value; write null when null is meant
+    7 |   s.d: {canonical: {n: 0x10, m: .5, o: , p: 017, q: .inf, q: '${NONE}'}}
+      |                                     ^
+f.yaml:7:45: classes.s.d.canonical.p: write the number in decimal as JSON does, or in quotes when it is text
+    7 |   s.d: {canonical: {n: 0x10, m: .5, o: , p: 017, q: .inf, q: '${NONE}'}}
+      |                                             ^
+f.yaml:7:53: classes.s.d.canonical.q: write the number in decimal as JSON does, or in quotes when it is text
+    7 |   s.d: {canonical: {n: 0x10, m: .5, o: , p: 017, q: .inf, q: '${NONE}'}}
+      |                                                     ^
+f.yaml:7:59: classes.s.d.canonical.q: the key stands twice; first on line 7
+    7 |   s.d: {canonical: {n: 0x10, m: .5, o: , p: 017, q: .inf, q: '${NONE}'}}
+      |                                                           ^`},
+		{src + "classes: {s.a: {fields: {x: {}, y: {values: [a]}, z: {values: {a: , b: 1}}}}}\n", `
+f.yaml:2:29: classes.s.a.fields.x: is empty; leave it out
+    2 | classes: {s.a: {fields: {x: {}, y: {values: [a]}, z: {values: {a: , b: 1}}}}}
+      |                             ^
+f.yaml:2:45: classes.s.a.fields.y.values: must be an object of each value and its meaning, not a list
+    2 | classes: {s.a: {fields: {x: {}, y: {values: [a]}, z: {values: {a: , b: 1}}}}}
+      |                                             ^
+f.yaml:2:64: classes.s.a.fields.z.values.a: has no value; give it one or leave it out
+    2 | classes: {s.a: {fields: {x: {}, y: {values: [a]}, z: {values: {a: , b: 1}}}}}
+      |                                                                ^
+f.yaml:2:72: classes.s.a.fields.z.values.b: must be the meaning of b, not a number
+    2 | classes: {s.a: {fields: {x: {}, y: {values: [a]}, z: {values: {a: , b: 1}}}}}
+      |                                                                        ^`},
+
+		// Doors and limits.
+		{src + "listen: 0.0.0.0:80000\nbudget: 5 GB\nlimits: {rate: 5, burst: 0, rows: {query: 1001}, timeouts: {query_class: 10m}}\nserver: {origins: [app.example], hosts: ['*'], max_body: 1, queue: -1, heartbeat: 2}\n", `
+f.yaml:2:9: listen: must be host:port, such as 127.0.0.1:8420
+    2 | listen: 0.0.0.0:80000
+      |         ^
+f.yaml:3:9: budget: must be a number of bytes from 1000 to 4194304, such as 100 KB or 1 MiB
+    3 | budget: 5 GB
+      |         ^
+f.yaml:4:16: limits.rate: must be a number of calls in a time, such as 20/s, 600/min or 5000/h, not a number
+    4 | limits: {rate: 5, burst: 0, rows: {query: 1001}, timeouts: {query_class: 10m}}
+      |                ^
+f.yaml:4:26: limits.burst: must be from 1 to 1000000
+    4 | limits: {rate: 5, burst: 0, rows: {query: 1001}, timeouts: {query_class: 10m}}
+      |                          ^
+f.yaml:4:43: limits.rows.query: must be from 1 to 1000
+    4 | limits: {rate: 5, burst: 0, rows: {query: 1001}, timeouts: {query_class: 10m}}
+      |                                           ^
+f.yaml:4:74: limits.timeouts.query_class: must be a duration from 10ms to 5m, such as 30s, 5m, 12h or 90d
+    4 | limits: {rate: 5, burst: 0, rows: {query: 1001}, timeouts: {query_class: 10m}}
+      |                                                                          ^
+f.yaml:5:20: server.origins.0: must be an origin: scheme, host and port alone, such as https://app.example
+    5 | server: {origins: [app.example], hosts: ['*'], max_body: 1, queue: -1, heartbeat: 2}
+      |                    ^
+f.yaml:5:42: server.hosts.0: must be a host name, with or without a port, such as agents.example
+    5 | server: {origins: [app.example], hosts: ['*'], max_body: 1, queue: -1, heartbeat: 2}
+      |                                          ^
+f.yaml:5:58: server.max_body: must be a number of bytes from 1000 to 67108864, such as 100 KB or 1 MiB
+    5 | server: {origins: [app.example], hosts: ['*'], max_body: 1, queue: -1, heartbeat: 2}
+      |                                                          ^
+f.yaml:5:68: server.queue: must be from 0 to 100000
+    5 | server: {origins: [app.example], hosts: ['*'], max_body: 1, queue: -1, heartbeat: 2}
+      |                                                                    ^
+f.yaml:5:83: server.heartbeat: must be a duration from 0s to 1m, such as 30s, 5m, 12h or 90d, not a number
+    5 | server: {origins: [app.example], hosts: ['*'], max_body: 1, queue: -1, heartbeat: 2}
+      |                                                                                   ^`},
+		{src + "results: {default: bothh}\ntools: {profile: slim}\nlistn: x\n", `
+f.yaml:2:20: results.default: must be both, text or structured; did you mean both?
+    2 | results: {default: bothh}
+      |                    ^
+f.yaml:3:18: tools.profile: must be full or lean
+    3 | tools: {profile: slim}
+      |                  ^
+f.yaml:4:1: unknown key "listn"; did you mean listen or limits?
+    4 | listn: x
+      | ^`},
+		{src + "listen: ':8420'\nauth: {tokens: false}\nstdio: {tenant: acme}\n", `
+f.yaml:2:1: listen: other machines can reach this address, and auth.tokens is false; listen on 127.0.0.1:8420 or take auth.tokens out
+    2 | listen: ':8420'
+      | ^
+f.yaml:3:8: auth.tokens: without tokens and without anonymous nobody is let in; say who anonymous is
+    3 | auth: {tokens: false}
+      |        ^
+f.yaml:4:8: stdio: needs the key scopes
+    4 | stdio: {tenant: acme}
+      |        ^`},
+		{src + "auth: {anonymous: {scopes: [read, review, reed], filters: {default: {a: {$foo: 1}}}}}\n", `
+f.yaml:2:35: auth.anonymous.scopes.1: review is never given to an agent
+    2 | auth: {anonymous: {scopes: [read, review, reed], filters: {default: {a: {$foo: 1}}}}}
+      |                                   ^
+f.yaml:2:43: auth.anonymous.scopes.2: must be read, write, delete, schema or explain
+    2 | auth: {anonymous: {scopes: [read, review, reed], filters: {default: {a: {$foo: 1}}}}}
+      |                                           ^
+f.yaml:2:74: auth.anonymous.filters.default.a.$foo: unknown operator "$foo"; did you mean $not?
+    2 | auth: {anonymous: {scopes: [read, review, reed], filters: {default: {a: {$foo: 1}}}}}
+      |                                                                          ^`},
+
+		// Places: tabs, wide characters, Windows line ends, long lines, text of several lines.
+		{"sources: {s: {url: sqlite:x}}\r\n# é\r\n\"é\":\t{}\r\n", "\nf.yaml:3:1: unknown key \"é\"\n    3 | \"é\":\t{}\n      | ^"},
+		{src + "log: {\"éü\": '漢字', format: yes}\n", `
+f.yaml:2:7: log: unknown key "éü"
+    2 | log: {"éü": '漢字', format: yes}
+      |       ^
+f.yaml:2:27: log.format: must be json or text
+    2 | log: {"éü": '漢字', format: yes}
+      |                           ^`},
+		{src + "tools: {only: [" + strings.Repeat("a, ", 1) + strings.Repeat("b", 100) + ", a, " + strings.Repeat("c", 100) + "]}\n",
+			"\nf.yaml:2:121: tools.only.2: stands in the list twice\n    2 | …" + strings.Repeat("b", 88) + ", a, " + strings.Repeat("c", 57) + "…\n      | " + strings.Repeat(" ", 91) + "^"},
+		{src + "classes:\n  s.a:\n    description: |\n      one\n      two\n    visibel: [x]\n", `
+f.yaml:7:5: classes.s.a: unknown key "visibel"; did you mean visible?
+    7 |     visibel: [x]
+      |     ^`},
+	} {
+		_, err := config.Parse("f.yaml", []byte(row.text), env)
+		if got, want := fmt.Sprint(err), strings.TrimPrefix(row.want, "\n"); got != want {
+			t.Errorf("%.300s\ngot\n%s\n%s", row.text, got, cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")))
+		}
+	}
+}
+
+// TestManyFaults are counted, not all written out.
+func TestManyFaults(t *testing.T) {
+	_, err := config.Parse("f.yaml", []byte(strings.Repeat("x: 1\n", 1)+"sources: {s: {url: sqlite:x}}\ntools: {only: ["+strings.Repeat("1, ", 60)+"]}\n"), env)
+	faults, ok := errors.AsType[*config.Error](err)
+	if !ok || len(faults.Faults) != 61 {
+		t.Fatalf("%d faults, want 61: %v", len(faults.Faults), err)
+	}
+	if got := err.Error(); strings.Count(got, "\nf.yaml") != 39 || !strings.HasSuffix(got, "\nand 21 more") {
+		t.Errorf("written out as\n%s", got)
+	}
+}
+
+// FuzzParse looks for panics, hangs, and faults that point outside the file.
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{full, "sources: {s: {url: sqlite:x}}", "a: [", "a: &x [*x]", "? [a]\n: b", "a: |\n  x\n", "- - - -", "{{{{", "a: \"\\x00\"", "\t", "'", "${", "!!"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if strings.Contains(string(data), "file:") {
+			return // it would read files of this machine
+		}
+		c, err := config.Parse("f.yaml", data, env)
+		if err == nil {
+			if len(c.Sources) == 0 || len(c.Rules.Version) != 32 {
+				t.Errorf("accepted without a source or a version: %+v", c)
+			}
+			return
+		}
+		faults, ok := errors.AsType[*config.Error](err)
+		if !ok || len(faults.Faults) == 0 {
+			t.Fatalf("an error without faults: %v", err)
+		}
+		lines := strings.Count(string(data), "\n") + 1
+		for _, f := range faults.Faults {
+			if f.Message == "" || f.Line > lines || f.Line < 0 || !utf8.ValidString(f.String()) {
+				t.Errorf("a fault that is none: %+v", f)
+			}
+		}
+	})
+}

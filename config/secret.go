@@ -1,0 +1,132 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// expand puts in what ${NAME} (an environment variable) and ${file:path} (the contents of a file) stand for; $${
+// is a plain ${. It reports whether all could be had, after noting which not. What they hold never enters a message.
+func (r *reader) expand(s string, n ast.Node, at string) (string, bool) {
+	var b strings.Builder
+	ok := true
+	for {
+		before, after, found := strings.Cut(s, "${")
+		if !found {
+			b.WriteString(s)
+			return b.String(), ok
+		}
+		if plain, escaped := strings.CutSuffix(before, "$"); escaped {
+			b.WriteString(plain + "${")
+			s = after
+			continue
+		}
+		b.WriteString(before)
+		name, rest, closed := strings.Cut(after, "}")
+		if !closed {
+			r.wrong(start(n), at, "${ is not closed; write $${ for a plain ${")
+			return "", false
+		}
+		got, err := r.lookUp(name)
+		if err != nil {
+			r.wrong(start(n), at, "%v", err)
+			ok = false
+		}
+		b.WriteString(got)
+		s = rest
+	}
+}
+
+func (r *reader) lookUp(name string) (string, error) {
+	if path, ok := strings.CutPrefix(name, "file:"); ok {
+		return r.fromFile(path)
+	}
+	if !variable.MatchString(name) {
+		return "", fmt.Errorf("${%s} does not name an environment variable or a file; write $${ for a plain ${", cut(name))
+	}
+	v, ok := r.env(name)
+	switch {
+	case !ok:
+		return "", fmt.Errorf("the environment variable %s is not set", cut(name))
+	case !utf8.ValidString(v) || strings.ContainsRune(v, 0):
+		return "", fmt.Errorf("the environment variable %s does not hold plain text", cut(name))
+	}
+	return v, nil
+}
+
+// fromFile returns the contents of a file without the line end that editors add.
+func (r *reader) fromFile(path string) (string, error) {
+	if path == "" {
+		return "", errors.New("file: needs a path")
+	}
+	full := path
+	if !filepath.IsAbs(full) {
+		full = filepath.Join(r.dir, full)
+	}
+	v, err := r.secret(full)
+	if err != nil {
+		// The path is said once, as the file writes it.
+		if inner, ok := errors.AsType[*os.PathError](err); ok {
+			err = inner.Err
+		}
+		return "", fmt.Errorf("the file %s can't be read: %w", cut(path), err)
+	}
+	v = strings.TrimSuffix(strings.TrimSuffix(v, "\n"), "\r")
+	if !utf8.ValidString(v) || strings.ContainsRune(v, 0) {
+		return "", fmt.Errorf("the file %s does not hold plain text", cut(path))
+	}
+	return v, nil
+}
+
+const maxSecret = 64 << 10
+
+// secretFile reads a small ordinary file. Others could block or never end.
+func secretFile(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() {
+		return "", errors.New("it is not an ordinary file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	b, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
+	switch {
+	case err != nil:
+		return "", err
+	case len(b) > maxSecret:
+		return "", fmt.Errorf("it is larger than %d bytes", maxSecret)
+	}
+	return string(b), nil
+}
+
+// secret is text that may be a secret kept elsewhere: besides ${…}, all of it can be file:path. Without file: it is
+// as text.
+func secret(what string, take func(r *reader, s string) string) shape {
+	return shape{schema: map[string]any{"type": "string", "minLength": 1}, read: func(r *reader, n ast.Node, at string) {
+		text(what, func(s string) string {
+			if path, ok := strings.CutPrefix(s, "file:"); ok {
+				contents, err := r.fromFile(path)
+				if err != nil {
+					return err.Error()
+				}
+				s = contents
+			}
+			return take(r, s)
+		}).read(r, n, at)
+	}}
+}
