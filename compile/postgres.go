@@ -96,11 +96,14 @@ func (postgres) bind(w *writer, f *schema.Field, v any) error {
 			w.arg(v.text, "numeric")
 		}
 	case string:
-		cast := "text"
-		if f.Type == schema.UUID {
-			cast = "uuid"
+		switch f.Type {
+		case schema.UUID:
+			w.arg(v, "uuid")
+		case schema.Date, schema.Day: // an infinite one, from a place in an order
+			w.arg(v, f.Native)
+		default:
+			w.arg(v, "text")
 		}
-		w.arg(v, cast)
 	case []byte:
 		w.arg(v, "bytea")
 	case moment:

@@ -1,0 +1,120 @@
+// Package sqldb is the adapter for SQL databases: SQLite and PostgreSQL.
+//
+// It implements source.Source. Open functions connect read-only; Describe reads the catalogue; Read compiles a
+// permit and streams what the database answers as columns. It refuses to show anything that the database said in
+// an error, and a statement ends in the database when its context does.
+package sqldb
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/compile"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// jsonDepth is how deep the JSON of a column may nest to be read as JSON; deeper it is shown as text.
+const jsonDepth = 100
+
+// refuse says what an error of the database means to the asker. The database's own words stay in Err.
+func refuse(ctx context.Context, err error) error {
+	p := &problem.Error{Code: problem.Upstream, Detail: "the source could not answer", Err: err,
+		Suggestion: "try again later; if it stays, tell the operator the correlation id"}
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		p.Code, p.Detail = problem.Timeout, "the query took too long and was stopped"
+		p.Suggestion = "ask for less: a narrower where, fewer keys, a smaller limit"
+	case ctx.Err() != nil:
+		p.Code, p.Detail, p.Suggestion = problem.Cancelled, "the call was cancelled", ""
+	}
+	return p
+}
+
+// row turns what the database gave into the plan's row: its columns, then the values of its order.
+func row(st *compile.Statement, columns int, decode func(i int) value.Value, out value.Row) value.Row {
+	out = out[:0]
+	for i := range st.Columns {
+		v := decode(i)
+		if st.Columns[i].Part != nil {
+			v = partOf(v, st.Columns[i].Part)
+		}
+		out = append(out, v)
+	}
+	// Places may be columns of the record or stand behind them; either way they are copied to the end.
+	for _, at := range st.Order {
+		out = append(out, out[at])
+	}
+	if extra := len(st.Columns) - columns; extra > 0 {
+		out = append(out[:columns], out[columns+extra:]...)
+	}
+	return out
+}
+
+// partOf returns the part of a JSON value that path leads to: through objects, and through lists element by element.
+func partOf(v value.Value, path query.Path) value.Value {
+	if len(path) == 0 {
+		return v
+	}
+	if v.Kind() == value.Array {
+		list := make([]value.Value, len(v.List()))
+		for i, e := range v.List() {
+			list[i] = partOf(e, path)
+		}
+		return value.OfArray(list)
+	}
+	member, _ := v.Get(path[0])
+	return partOf(member, path[1:])
+}
+
+// jsonOf reads the text of a JSON column. Text that our strict reader doesn't take is shown as it is.
+func jsonOf(text string) value.Value {
+	v, err := value.Read([]byte(text), jsonDepth)
+	if err != nil {
+		return stringOf(text)
+	}
+	return v
+}
+
+func stringOf(text string) value.Value { return value.OfString(strings.ToValidUTF8(text, "\uFFFD")) }
+
+// textValue reads the text that PostgreSQL writes for a value of a field's type. What doesn't read as the type
+// (an infinite date) is shown as it is.
+func textValue(f *schema.Field, text string) value.Value {
+	switch f.Type {
+	case schema.Integer:
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return value.OfInt(n)
+		}
+	case schema.Double:
+		if x, err := strconv.ParseFloat(text, 64); err == nil {
+			return value.OfFloat(x)
+		}
+	case schema.Decimal:
+		if x, err := strconv.ParseFloat(text, 64); err == nil && (x != x || text[len(text)-1] == 'y') {
+			return value.OfFloat(x) // NaN and the infinities are no decimals
+		}
+		return value.OfDecimal(text)
+	case schema.Boolean:
+		return value.OfBool(text == "t")
+	case schema.Date:
+		if t, err := time.Parse("2006-01-02 15:04:05Z07", text); err == nil {
+			return value.OfTime(t)
+		}
+		if t, err := time.Parse("2006-01-02 15:04:05", text); err == nil {
+			return value.OfTime(t)
+		}
+	case schema.Day:
+		if t, err := time.Parse(time.DateOnly, text); err == nil {
+			return value.OfDay(t.UnixMicro())
+		}
+	case schema.JSON, schema.Array:
+		return jsonOf(text)
+	}
+	return stringOf(text)
+}
