@@ -70,8 +70,7 @@ func checkRule(r *reader, at string, rule *policy.ClassRule) {
 	} {
 		for i, f := range l.fields {
 			if message := l.wrong(f); message != "" {
-				path := at + join(l.key, fmt.Sprint(i))
-				r.faults = append(r.faults, fault(r.file, r.lines, path, r.places, message))
+				r.wrongAt(at+join(l.key, fmt.Sprint(i)), message)
 			}
 		}
 	}

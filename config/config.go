@@ -201,5 +201,10 @@ func (c *Config) Wrong(message string, path ...string) Fault {
 	for _, part := range path {
 		at = query.Pointer(at, part)
 	}
-	return fault(c.file, c.lines, at, c.places, message)
+	p := locate(c.places, at)
+	f := Fault{File: c.file, Line: p.line, Column: p.column, Path: dotted(at), Message: message}
+	if p.line > 0 {
+		f.Excerpt = excerpt([]rune(starred(c.lines[p.line-1])), p)
+	}
+	return f
 }

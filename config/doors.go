@@ -105,8 +105,8 @@ func (s *Server) shape() shape {
 // orNone reads s and turns a written 0 into -1: the zero value stands for the default.
 func orNone[T ~int | ~int64](into *T, s shape) shape {
 	return shape{schema: s.schema, read: func(r *reader, n ast.Node, at string) {
-		before := len(r.faults)
-		if s.read(r, n, at); *into == 0 && len(r.faults) == before {
+		before := r.count()
+		if s.read(r, n, at); *into == 0 && r.count() == before {
 			*into = -1
 		}
 	}}

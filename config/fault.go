@@ -36,24 +36,25 @@ func (f Fault) String() string {
 	return s
 }
 
-// An Error is all that is wrong in a file, in its order.
-type Error struct{ Faults []Fault }
+// An Error is what is wrong in a file, in its order.
+type Error struct {
+	Faults []Fault // at most 100
+	More   int     // how many there are besides
+}
 
-// maxFaults is how many faults Error writes out: whoever has more will not read them at once.
-const maxFaults = 40
+const maxFaults = 100
 
 // Error returns the faults, one after the other.
 func (e *Error) Error() string {
 	var b strings.Builder
 	for i, f := range e.Faults {
-		if i == maxFaults {
-			fmt.Fprintf(&b, "\nand %d more", len(e.Faults)-i)
-			break
-		}
 		if i > 0 {
 			b.WriteString("\n")
 		}
 		b.WriteString(f.String())
+	}
+	if e.More > 0 {
+		fmt.Fprintf(&b, "\nand %d more", e.More)
 	}
 	return b.String()
 }
@@ -61,17 +62,46 @@ func (e *Error) Error() string {
 // A position is a place in a file, both from 1; the zero position is the file as a whole.
 type position struct{ line, column int }
 
-// fault makes a Fault at the JSON pointer at, or at the deepest place above it that places knows.
-func fault(file string, lines []string, at string, places map[string]position, message string) Fault {
-	var p position
-	for up := at; ; {
-		known := false
-		if p, known = places[up]; known || up == "" {
-			break
-		}
-		up = up[:strings.LastIndexByte(up, '/')]
+// wrong notes a fault at a position that at leads to. Its excerpt is made when all are known: that of a wide line
+// takes time.
+func (r *reader) wrong(p position, at, format string, args ...any) {
+	if len(r.faults) == maxFaults {
+		r.more++
+		return
 	}
-	return Fault{file, p.line, p.column, dotted(at), message, excerpt(lines, p)}
+	r.faults = append(r.faults, Fault{File: r.file, Line: p.line, Column: p.column, Path: dotted(at), Message: fmt.Sprintf(format, args...)})
+}
+
+// wrongAt notes a fault at the JSON pointer at.
+func (r *reader) wrongAt(at, message string) { r.wrong(locate(r.places, at), at, "%s", message) }
+
+// locate returns the place that the JSON pointer at leads to, or the deepest one above it.
+func locate(places map[string]position, at string) position {
+	for {
+		if p, ok := places[at]; ok || at == "" {
+			return p
+		}
+		at = at[:strings.LastIndexByte(at, '/')]
+	}
+}
+
+// error returns the faults found, in the order of the file.
+func (r *reader) error() error {
+	slices.SortStableFunc(r.faults, func(a, b Fault) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	shown := map[int][]rune{}
+	for i := range r.faults {
+		f := &r.faults[i]
+		if f.Line < 1 || f.Line > len(r.lines) {
+			continue
+		}
+		if _, ok := shown[f.Line]; !ok {
+			shown[f.Line] = []rune(starred(r.lines[f.Line-1]))
+		}
+		f.Excerpt = excerpt(shown[f.Line], position{f.Line, f.Column})
+	}
+	return &Error{r.faults, r.more}
 }
 
 // dotted writes a JSON pointer with dots.
@@ -104,12 +134,8 @@ func starred(line string) string {
 	return line
 }
 
-// excerpt returns the line of p with its number, and a caret under the column.
-func excerpt(lines []string, p position) string {
-	if p.line < 1 || p.line > len(lines) {
-		return ""
-	}
-	text := []rune(starred(lines[p.line-1]))
+// excerpt returns the line of p, which is text, with its number, and a caret under the column.
+func excerpt(text []rune, p position) string {
 	at := min(max(p.column-1, 0), len(text))
 	// Of a line that is too wide for a terminal, a window.
 	const before, after = 90, 60
@@ -121,7 +147,7 @@ func excerpt(lines []string, p position) string {
 		text, lead, at = text[at-before:], "…", before
 	}
 	var pad strings.Builder
-	for _, r := range []rune(lead + string(text[:at])) {
+	for _, r := range lead + string(text[:at]) {
 		// A tab under a tab keeps the caret in its column however wide tabs are.
 		if r == '\t' {
 			pad.WriteByte('\t')
@@ -136,14 +162,6 @@ func excerpt(lines []string, p position) string {
 		return r
 	}, string(text))
 	return fmt.Sprintf("%5d | %s%s%s\n      | %s^", p.line, lead, shown, tail, pad.String())
-}
-
-// error returns the faults found, in the order of the file.
-func (r *reader) error() error {
-	slices.SortStableFunc(r.faults, func(a, b Fault) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
-	return &Error{r.faults}
 }
 
 // didYouMean names what may have been meant, or nothing.

@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -25,11 +24,7 @@ type reader struct {
 	secret func(path string) (string, error)
 	places map[string]position
 	faults []Fault
-}
-
-// wrong notes a fault at a position that at leads to.
-func (r *reader) wrong(p position, at, format string, args ...any) {
-	r.faults = append(r.faults, Fault{r.file, p.line, p.column, dotted(at), fmt.Sprintf(format, args...), excerpt(r.lines, p)})
+	more   int // faults beyond those kept
 }
 
 // The bounds of a file. The YAML parser takes time that grows with the square of the tokens.
@@ -101,7 +96,7 @@ func (r *reader) plain(tokens token.Tokens) bool {
 		r.wrong(position{}, "", "the file has more than %d keys, values and marks", maxTokens)
 		return false
 	}
-	before, flow, run := len(r.faults), 0, 0
+	before, flow, run := r.count(), 0, 0
 	for _, t := range tokens {
 		p := tokenAt(t)
 		switch t.Type {
@@ -128,8 +123,11 @@ func (r *reader) plain(tokens token.Tokens) bool {
 			return false
 		}
 	}
-	return len(r.faults) == before
+	return r.count() == before
 }
+
+// count returns how many faults there are so far.
+func (r *reader) count() int { return len(r.faults) + r.more }
 
 // tokenAt returns where t begins.
 func tokenAt(t *token.Token) position {

@@ -57,14 +57,11 @@ func (c *Config) shape() shape {
 
 // check looks at what only several sections together tell.
 func (c *Config) check(r *reader, _ ast.Node, _ string) {
-	at := func(path, message string) {
-		r.faults = append(r.faults, fault(r.file, r.lines, path, r.places, message))
-	}
 	if c.Auth.TokensOff && c.Auth.Anonymous == nil {
-		at("/auth/tokens", "without tokens and without anonymous nobody is let in; say who anonymous is")
+		r.wrongAt("/auth/tokens", "without tokens and without anonymous nobody is let in; say who anonymous is")
 	}
 	if c.Auth.TokensOff && c.Listen != "" && !loopback(c.Listen) {
-		at("/listen", "other machines can reach this address, and auth.tokens is false; listen on "+DefaultListen+" or take auth.tokens out")
+		r.wrongAt("/listen", "other machines can reach this address, and auth.tokens is false; listen on "+DefaultListen+" or take auth.tokens out")
 	}
 	names := make([]string, len(c.Sources))
 	for i, s := range c.Sources {
@@ -74,11 +71,11 @@ func (c *Config) check(r *reader, _ ast.Node, _ string) {
 		source, _, dotted := strings.Cut(class, ".")
 		if dotted && !slices.Contains(names, source) {
 			path := join("classes", class)
-			at(path, "there is no source "+strconv.Quote(cut(source))+didYouMean(problem.Nearest(source, names, 2)))
+			r.wrongAt(path, "there is no source "+strconv.Quote(cut(source))+didYouMean(problem.Nearest(source, names, 2)))
 		}
 		if source, bare, _ := strings.Cut(class, "."); dotted && len(names) == 1 && source == names[0] {
 			if _, twice := c.Rules.Classes[bare]; twice {
-				at(join("classes", class), "the class has another rule, as "+cut(bare))
+				r.wrongAt(join("classes", class), "the class has another rule, as "+cut(bare))
 			}
 		}
 	}
@@ -137,7 +134,7 @@ func (c *Config) sources() shape {
 		}, later("openapi", "document", "base_url", "metadata", "roots", "headers", "timeout")...)
 		check := func(r *reader, n ast.Node, at string) {
 			if s.Schemas != nil && strings.HasPrefix(s.URL, "sqlite:") {
-				r.faults = append(r.faults, fault(r.file, r.lines, at+"/schemas", r.places, "only PostgreSQL has schemas; take it out"))
+				r.wrongAt(at+"/schemas", "only PostgreSQL has schemas; take it out")
 			}
 		}
 		return object(keys, check), func() { c.Sources = append(c.Sources, s) }

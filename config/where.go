@@ -26,7 +26,7 @@ func where(into *query.Filter) shape {
 		switch {
 		case err != nil:
 			p := problem.Of(err)
-			r.faults = append(r.faults, fault(r.file, r.lines, p.Pointer, r.places, p.Detail+didYouMean(p.Near)))
+			r.wrongAt(p.Pointer, p.Detail+didYouMean(p.Near))
 		case f == nil:
 			r.wrong(start(n), at, "is empty; leave it out to keep every record")
 		default:
@@ -77,9 +77,9 @@ func (r *reader) datum(n ast.Node, at string) (value.Value, bool) {
 		}
 		return value.OfArray(list), ok
 	case *ast.MappingNode, *ast.MappingValueNode:
-		before := len(r.faults)
+		before := r.count()
 		entries, _ := r.entries(n, at)
-		members, ok := make([]value.Member, len(entries)), len(r.faults) == before
+		members, ok := make([]value.Member, len(entries)), r.count() == before
 		for i, e := range entries {
 			v, good := r.datum(e.value, e.at)
 			members[i], ok = value.Member{Name: e.name, Value: v}, ok && good
