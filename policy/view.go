@@ -327,3 +327,17 @@ func cut(s string) string {
 	}
 	return s
 }
+
+// Pointer returns the relation of the pointer called field, and whether there is one that the principal can follow.
+func (v *View) Pointer(field string) (Relation, bool) {
+	if p := v.pointer(field); p != nil {
+		return p.Relation, true
+	}
+	return Relation{}, false
+}
+
+// CanName reports whether f names visible fields alone.
+func (v *View) CanName(f query.Filter) bool {
+	_, _, err := bind(f, viewScope{v})
+	return err == nil
+}

@@ -27,6 +27,7 @@ type Page struct {
 	Count   int             // records on this page
 	More    bool            // there are records after these
 	Next    policy.Position // where they begin
+	Cursor  string          // Next sealed for the asker; "" when there is no more
 	Dropped []string        // fields left out because one record alone was over the budget
 	Full    int             // records that the page would hold without the budget; 0 when the budget cut nothing
 

@@ -1,0 +1,232 @@
+package bailiwick
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sort"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/redact"
+	"github.com/bailiwick-dev/bailiwick/shape"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// DefaultTimeout is how long a call may take that names no other time (design 03).
+const DefaultTimeout = 30 * time.Second
+
+// An Ask is what a call is, for admission and for the record.
+type Ask struct {
+	Tool        string
+	Needs       identity.Scope
+	Arguments   value.Value                               // an Object; its values are recorded as a digest alone
+	Correlation string                                    // ties the records of one conversation together
+	Timeout     time.Duration                             // 0 takes DefaultTimeout
+	Progress    func(done, total float64, message string) // tells the caller how far it is; nil tells nobody
+}
+
+// A Call is one call of a tool that was admitted. It is good until its Do returns.
+type Call struct {
+	gateway *Gateway
+	policy  *policy.Policy
+	who     identity.Principal
+	record  *audit.Record
+	from    string // the class that was read, as "source.Class"
+
+	progress func(done, total float64, message string)
+}
+
+// Do takes one call of who through scopes, lists and limits, runs it under its timeout, and records what became of
+// it; run returns the size of the answer in bytes. What can't be recorded is not answered: Do fails then, whatever
+// run did. A panic in run is a problem.Internal that says nothing of itself.
+func (g *Gateway) Do(ctx context.Context, who identity.Principal, ask Ask, run func(context.Context, *Call) (int, error)) error {
+	start := g.options.Now()
+	c := &Call{gateway: g, policy: g.policy.Load(), who: who, progress: ask.Progress}
+	c.record = &audit.Record{Time: start.UTC(), Principal: who.ID, Owner: who.Owner, Tenant: who.Tenant, TokenID: who.TokenID,
+		Correlation: ask.Correlation, Tool: ask.Tool, Policy: c.policy.Version()}
+	for _, m := range ask.Arguments.Members() {
+		c.record.ArgKeys = append(c.record.ArgKeys, m.Name)
+	}
+	sort.Strings(c.record.ArgKeys)
+	if ask.Arguments.Kind() == value.Object {
+		c.record.ArgHash = g.options.Args.Sum(ask.Arguments.AppendJSON(nil))
+	}
+	n, err := g.admitted(ctx, c, ask, run)
+	c.record.Bytes, c.record.Tokens = n, n/4
+	c.record.Micros = g.options.Now().Sub(start).Microseconds()
+	c.record.Outcome = audit.OK
+	if err != nil {
+		c.conclude(problem.Of(err))
+	}
+	// The record is made even when the asker has gone.
+	if aerr := g.options.Audit.Append(context.WithoutCancel(ctx), c.record); aerr != nil {
+		return &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "audit",
+			Err: fmt.Errorf("the call could not be recorded: %w", aerr)}
+	}
+	return err
+}
+
+func (g *Gateway) admitted(ctx context.Context, c *Call, ask Ask, run func(context.Context, *Call) (int, error)) (n int, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			n, err = 0, &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "panic",
+				Err: fmt.Errorf("panic: %v\n%s", r, debug.Stack())}
+		}
+	}()
+	if err := policy.May(c.who, ask.Tool, ask.Needs); err != nil {
+		return 0, err
+	}
+	release, err := g.limits.Acquire(ctx, c.who.Owner, c.who.ID)
+	if err != nil {
+		return 0, err
+	}
+	defer release()
+	timeout := ask.Timeout
+	if timeout == 0 {
+		timeout = DefaultTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	n, err = run(ctx, c)
+	// A run that stopped because its context ended says so, whatever its error is made of.
+	if err != nil && ctx.Err() != nil && problem.CodeOf(err) == problem.Internal {
+		err = ended(ctx, err)
+	}
+	return n, err
+}
+
+func ended(ctx context.Context, err error) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return &problem.Error{Code: problem.Timeout, Detail: "the call took too long and was stopped", Err: err}
+	}
+	return &problem.Error{Code: problem.Cancelled, Detail: "the call was cancelled", Err: err}
+}
+
+// conclude fills the record's outcome from the problem that the call ended with.
+func (c *Call) conclude(p *problem.Error) {
+	c.record.Outcome = audit.Refused
+	switch p.Code {
+	case problem.Cancelled:
+		c.record.Outcome = audit.Cancelled
+	case problem.Timeout, problem.Upstream, problem.Internal:
+		c.record.Outcome = audit.Failed
+	}
+	c.record.Code, c.record.Kind = string(p.Code), p.Kind
+}
+
+// Who returns who asks.
+func (c *Call) Who() identity.Principal { return c.who }
+
+// Progress tells the caller that done of total is done; 0 when the total is unknown.
+func (c *Call) Progress(done, total float64, message string) {
+	if c.progress != nil {
+		c.progress(done, total, message)
+	}
+}
+
+// From returns the class that was read last, as "source.Class"; "" when none was.
+func (c *Call) From() string { return c.from }
+
+// asked notes the class that a call names, as far as a record wants to keep it.
+func (c *Call) asked(name string) {
+	const most = 128
+	c.record.Class = name[:min(len(name), most)]
+}
+
+// rows takes a query along the way to where it may leave.
+func (c *Call) rows(ctx context.Context, class string, q query.Query) (redact.Rows, error) {
+	c.asked(class)
+	rows, err := c.gateway.rows(ctx, c.policy, c.who, q)
+	if err == nil {
+		c.from = rows.Plan().View.Class().FullName()
+	}
+	return rows, err
+}
+
+// Read answers q with a page, cut to the byte budget, and a cursor when there is more.
+func (c *Call) Read(ctx context.Context, q *query.Find) (*shape.Page, error) {
+	rows, err := c.rows(ctx, q.Class, q)
+	if err != nil {
+		return nil, err
+	}
+	page, err := shape.Rows(rows, c.gateway.options.Budget)
+	if err != nil {
+		return nil, err
+	}
+	if page.More {
+		page.Cursor = c.gateway.cursors.Seal(page.Next, bound(c.policy, c.who, q))
+	}
+	c.record.Rows += page.Count
+	return page, nil
+}
+
+// Get answers q with all that it asks for, or refuses when that is over the byte budget.
+func (c *Call) Get(ctx context.Context, q *query.Find) (*shape.Page, error) {
+	rows, err := c.rows(ctx, q.Class, q)
+	if err != nil {
+		return nil, err
+	}
+	page, err := shape.Whole(rows, c.gateway.options.Budget)
+	if err == nil {
+		c.record.Rows += page.Count
+	}
+	return page, err
+}
+
+// Count answers how many records match.
+func (c *Call) Count(ctx context.Context, q *query.Count) (n int64, notes []string, err error) {
+	rows, err := c.rows(ctx, q.Class, q)
+	if err != nil {
+		return 0, nil, err
+	}
+	n, err = shape.Count(rows)
+	return n, rows.Plan().Notes, err
+}
+
+// View returns the asker's view of a class, by the name at the JSON pointer /class_name.
+func (c *Call) View(name string) (*policy.View, error) {
+	c.asked(name)
+	return c.policy.View(c.who, name, "/class_name", false)
+}
+
+// Views returns the asker's views of all classes, ordered by source and name.
+func (c *Call) Views() []*policy.View { return c.policy.Views(c.who) }
+
+// Estimates returns about how many records classes have, by "source.Class", where the source knows without
+// counting. A view that shows less than all of its class has none: the estimate would tell of what is hidden.
+func (c *Call) Estimates(ctx context.Context, views []*policy.View) (map[string]int64, error) {
+	out := map[string]int64{}
+	asked := map[string]map[string]int64{}
+	for _, v := range views {
+		e, ok := c.gateway.options.Sources[v.Source()].(source.Estimator)
+		if !ok || !v.Unrestricted() {
+			continue
+		}
+		if asked[v.Source()] == nil {
+			n, err := e.Estimate(ctx)
+			if err != nil {
+				return nil, err
+			}
+			asked[v.Source()] = n
+		}
+		if n, ok := asked[v.Source()][v.Class().Name]; ok {
+			out[v.Class().FullName()] = n
+		}
+	}
+	return out, nil
+}
+
+// bound identifies what a cursor may be used for: one asker, one query, one version of the rules.
+func bound(p *policy.Policy, who identity.Principal, q *query.Find) [32]byte {
+	digest := q.Digest()
+	doc := value.OfArray([]value.Value{value.OfString(who.ID), value.OfString(who.Tenant), value.OfString(p.Version()), value.OfBytes(string(digest[:]))})
+	return sha256.Sum256(doc.AppendJSON(nil))
+}

@@ -1,0 +1,155 @@
+// Package bailiwick lets AI agents work inside an application, within bounds its owners set.
+//
+// A request goes one way through the packages, and each step takes only what the step before made:
+//
+//	request → identity → policy → compile → source → redact → shape → response
+//
+// The end of every call is a record in audit. Only the Gateway of this package joins steps; tools, doors and
+// embedding programs call it. To embed it, fill Options, call New, and give each agent's calls to Do.
+package bailiwick
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sort"
+	"sync/atomic"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/limit"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/redact"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/shape"
+	"github.com/bailiwick-dev/bailiwick/source"
+)
+
+// Options are what a Gateway works with.
+type Options struct {
+	Sources map[string]source.Source // by the name that classes have before the dot
+	Rules   policy.Rules             // the zero Rules show nothing
+	Audit   audit.Log                // where calls are recorded; nil refuses, for what can't be recorded isn't answered
+	Args    audit.ArgHasher          // hashes arguments for the record; the zero one leaves them out
+	Limits  limit.Options            // the zero Options take the defaults
+	Secret  []byte                   // 32 bytes that seal cursors, the same on all replicas; nil takes random ones
+	Budget  int                      // most bytes of the records of one answer; 0 takes shape.DefaultBudget
+	Now     func() time.Time         // the clock; nil takes time.Now
+}
+
+// A Gateway stands between agents and sources. It is safe for use by several goroutines.
+type Gateway struct {
+	options Options
+	limits  *limit.Limiter
+	cursors *shape.Cursors
+	policy  atomic.Pointer[policy.Policy]
+}
+
+// New describes the sources and compiles the rules against them. It returns warnings about what the sources left out.
+func New(ctx context.Context, o Options) (*Gateway, []string, error) {
+	if o.Audit == nil {
+		return nil, nil, errors.New("a gateway needs an audit log")
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Secret == nil {
+		o.Secret = make([]byte, 32)
+		rand.Read(o.Secret) // never fails
+	}
+	if o.Budget < 0 || o.Budget > shape.MaxBudget {
+		return nil, nil, fmt.Errorf("a budget of %d bytes: at most %d", o.Budget, shape.MaxBudget)
+	}
+	cursors, err := shape.NewCursors(o.Secret, o.Now)
+	if err != nil {
+		return nil, nil, err
+	}
+	g := &Gateway{options: o, limits: limit.New(o.Limits), cursors: cursors}
+	warnings, err := g.Refresh(ctx)
+	return g, warnings, err
+}
+
+// Refresh describes the sources again and puts the rules into force against what they have now. When that fails,
+// what was in force stays.
+func (g *Gateway) Refresh(ctx context.Context) ([]string, error) {
+	names := make([]string, 0, len(g.options.Sources))
+	for name := range g.options.Sources {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	var catalogue []schema.Class
+	var warnings []string
+	for _, name := range names {
+		classes, warned, err := g.options.Sources[name].Describe(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("describe source %s: %w", name, err)
+		}
+		catalogue, warnings = append(catalogue, classes...), append(warnings, warned...)
+	}
+	p, err := policy.New(g.options.Rules, catalogue)
+	if err != nil {
+		return warnings, err
+	}
+	g.policy.Store(p)
+	return warnings, nil
+}
+
+// Ping reports whether all sources that can tell are reachable.
+func (g *Gateway) Ping(ctx context.Context) error {
+	var errs []error
+	for name, s := range g.options.Sources {
+		if p, ok := s.(source.Pinger); ok {
+			if err := p.Ping(ctx); err != nil {
+				errs = append(errs, fmt.Errorf("source %s: %w", name, err))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Read answers q for who outside of any tool: for embedding programs. It is admitted, limited and recorded as a
+// call of the tool query_class is.
+func (g *Gateway) Read(ctx context.Context, who identity.Principal, q *query.Find) (page *shape.Page, err error) {
+	err = g.Do(ctx, who, Ask{Tool: "query_class", Needs: identity.Read}, func(ctx context.Context, c *Call) (int, error) {
+		page, err = c.Read(ctx, q)
+		return 0, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return page, nil
+}
+
+// rows takes a query through policy, compile, source and redact.
+func (g *Gateway) rows(ctx context.Context, p *policy.Policy, who identity.Principal, q query.Query) (redact.Rows, error) {
+	permit, err := p.Read(who, q)
+	if err != nil {
+		return redact.Rows{}, err
+	}
+	if find, ok := q.(*query.Find); ok && find.Cursor != "" {
+		at, err := g.cursors.Open(find.Cursor, bound(p, who, find))
+		if err != nil {
+			return redact.Rows{}, err
+		}
+		if permit, err = permit.From(at); err != nil {
+			return redact.Rows{}, err
+		}
+	}
+	plan, err := permit.Plan()
+	if err != nil {
+		return redact.Rows{}, err
+	}
+	s, ok := g.options.Sources[plan.View.Source()]
+	if !ok {
+		return redact.Rows{}, problem.New(problem.Internal, "no such source")
+	}
+	rows, err := s.Read(ctx, permit)
+	if err != nil {
+		return redact.Rows{}, err
+	}
+	return redact.Apply(permit, rows)
+}

@@ -1,0 +1,89 @@
+package tool
+
+import (
+	"fmt"
+
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// arguments reads the arguments of a call, which fit the tool's schema.
+type arguments struct{ value.Value }
+
+func (a arguments) text(name string) string {
+	v, _ := a.Get(name)
+	return v.Text()
+}
+
+func (a arguments) number(name string, otherwise int) int {
+	v, ok := a.Get(name)
+	n, exact := v.AsInt() // 5.0 is an integer to JSON Schema
+	if !ok || !exact {
+		return otherwise
+	}
+	return int(n)
+}
+
+func (a arguments) texts(name string) []string {
+	v, ok := a.Get(name)
+	if !ok {
+		return nil
+	}
+	out := make([]string, len(v.List()))
+	for i, e := range v.List() {
+		out[i] = e.Text()
+	}
+	return out
+}
+
+// raw reports whether the caller switched the canonical filter off.
+func (a arguments) raw() bool {
+	v, ok := a.Get("apply_canonical_filter")
+	return ok && !v.Bool()
+}
+
+func (a arguments) where() (query.Filter, error) {
+	v, ok := a.Get("where")
+	if !ok {
+		return nil, nil
+	}
+	return query.ParseWhere(v, "/where")
+}
+
+func (a arguments) paths(name string) ([]query.Path, error) {
+	texts := a.texts(name)
+	if texts == nil {
+		return nil, nil
+	}
+	out := make([]query.Path, len(texts))
+	for i, s := range texts {
+		p, err := query.CheckPath(s, fmt.Sprintf("/%s/%d", name, i))
+		if err != nil {
+			return nil, err
+		}
+		out[i] = p
+	}
+	return out, nil
+}
+
+// projection reads keys and include into a query.
+func (a arguments) projection(q *query.Find) (err error) {
+	if q.Keys, err = a.paths("keys"); err != nil {
+		return err
+	}
+	q.Include, err = a.paths("include")
+	return err
+}
+
+// member is one name and value of a result, left out when there is none.
+func member(name string, v value.Value) value.Member { return value.Member{Name: name, Value: v} }
+
+func text(name, s string) value.Member { return member(name, value.OfString(s)) }
+
+func list(texts []string) value.Value {
+	out := make([]value.Value, len(texts))
+	for i, s := range texts {
+		out[i] = value.OfString(s)
+	}
+	return value.OfArray(out)
+}

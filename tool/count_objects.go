@@ -1,0 +1,50 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+
+	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// countObjects counts records.
+func countObjects() Tool {
+	return Tool{
+		Name:        "count_objects",
+		Title:       "Count records",
+		Description: "How many records of a class match where; all without it. where is as in query_class.",
+		Input: compact(`{"type": "object", "additionalProperties": false, "required": ["class_name"], "properties": {
+			"class_name": {"type": "string"},
+			"where": {"type": "object"},
+			"apply_canonical_filter": {"type": "boolean", "description": "false also counts records that don't count as live"}}}`),
+		Output: compact(`{"type": "object", "required": ["class_name", "count"], "properties": {
+			"class_name": {"type": "string"}, "count": {"type": "integer"}, "hints": {"type": "array", "items": {"type": "string"}}}}`),
+		Annotations: reads(),
+		Category:    Query,
+		Timeout:     countTimeout,
+		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (Result, error) {
+			args := arguments{in}
+			where, err := args.where()
+			if err != nil {
+				return Result{}, err
+			}
+			q := &query.Count{Class: args.text("class_name"), Where: where, Raw: args.raw()}
+			n, notes, err := c.Count(ctx, q)
+			if err != nil {
+				return Result{}, err
+			}
+			doc := value.AppendQuoted([]byte(`{"class_name":`), q.Class)
+			doc = fmt.Appendf(doc, `,"count":%d`, n)
+			said := fmt.Sprintf("%d", n)
+			if len(notes) > 0 {
+				doc = list(notes).AppendJSON(append(doc, `,"hints":`...))
+				for _, note := range notes {
+					said += "; " + note
+				}
+			}
+			return Result{Structured: append(doc, '}'), Text: said}, nil
+		},
+	}
+}

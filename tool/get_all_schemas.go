@@ -1,0 +1,139 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// manyClasses is how many classes are listed with their descriptions; more come as groups or bare names.
+const manyClasses = 50
+
+// getAllSchemas lists the classes that the asker sees.
+func getAllSchemas() Tool {
+	return Tool{
+		Name:        "get_all_schemas",
+		Title:       "List classes",
+		Description: "The classes (tables) you can read, with what they hold. Call it first. Large catalogues come as groups: ask again with a prefix.",
+		Input: compact(`{"type": "object", "additionalProperties": false, "properties": {
+			"names": {"type": "array", "maxItems": 1000, "items": {"type": "string"}, "description": "only these"},
+			"prefix": {"type": "string", "description": "only names that begin so"},
+			"source": {"type": "string", "description": "only this source"}}}`),
+		Output: compact(`{"type": "object", "required": ["total"], "properties": {
+			"classes": {"type": "array", "items": {"type": "object", "properties": {
+				"name": {"type": "string"}, "source": {"type": "string"}, "description": {"type": "string"},
+				"fields": {"type": "integer"}, "records": {"type": "integer", "description": "an estimate"}}}},
+			"groups": {"type": "array", "items": {"type": "object", "properties": {"prefix": {"type": "string"}, "classes": {"type": "integer"}}}},
+			"total": {"type": "integer"}, "hint": {"type": "string"}}}`),
+		Annotations: reads(),
+		Category:    Schema,
+		Timeout:     schemaTimeout,
+		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (Result, error) {
+			args := arguments{in}
+			views := narrowed(c.Views(), args)
+			if len(views) <= manyClasses {
+				return classes(ctx, c, views)
+			}
+			if groups := grouped(views, args.text("prefix")); len(groups) > 1 && len(groups) < len(views) {
+				return groupResult(groups, len(views)), nil
+			}
+			return names(views), nil
+		},
+	}
+}
+
+// narrowed keeps the views that the arguments ask for. It works on what the asker sees, so it can't be used to probe.
+func narrowed(views []*policy.View, args arguments) []*policy.View {
+	only := args.texts("names")
+	return slices.DeleteFunc(views, func(v *policy.View) bool {
+		switch {
+		case len(only) > 0 && !slices.Contains(only, v.Name()) && !slices.Contains(only, v.Class().FullName()):
+			return true
+		case args.text("source") != "" && args.text("source") != v.Source():
+			return true
+		}
+		return !strings.HasPrefix(v.Name(), args.text("prefix"))
+	})
+}
+
+func classes(ctx context.Context, c *bailiwick.Call, views []*policy.View) (Result, error) {
+	estimates, err := c.Estimates(ctx, views)
+	if err != nil {
+		return Result{}, err
+	}
+	out := make([]value.Value, len(views))
+	var lines strings.Builder
+	for i, v := range views {
+		ms := []value.Member{text("name", v.Name()), text("source", v.Source())}
+		fmt.Fprintf(&lines, "%s: %d fields", v.Name(), len(v.Fields()))
+		if n, ok := estimates[v.Class().FullName()]; ok {
+			ms = append(ms, member("records", value.OfInt(n)))
+			fmt.Fprintf(&lines, ", about %d records", n)
+		}
+		if d := about(v); d != "" {
+			ms = append(ms, text("description", d))
+			lines.WriteString(". " + d)
+		}
+		out[i] = value.OfObject(append(ms, member("fields", value.OfInt(int64(len(v.Fields()))))))
+		lines.WriteByte('\n')
+	}
+	doc := value.OfObject([]value.Member{member("classes", value.OfArray(out)), member("total", value.OfInt(int64(len(views))))})
+	fmt.Fprintf(&lines, "%d classes", len(views))
+	return Result{Structured: doc.AppendJSON(nil), Text: lines.String()}, nil
+}
+
+// A group is the classes whose names go on with the same word.
+type group struct {
+	prefix string
+	n      int
+}
+
+// grouped puts views into groups by the word that follows the prefix.
+func grouped(views []*policy.View, prefix string) []group {
+	var out []group
+	for _, v := range views {
+		rest := v.Name()[len(prefix):]
+		word := rest
+		if i := strings.IndexAny(strings.TrimLeft(rest, "_."), "_."); i >= 0 {
+			word = rest[:len(rest)-len(strings.TrimLeft(rest, "_."))+i+1]
+		}
+		i := slices.IndexFunc(out, func(g group) bool { return g.prefix == prefix+word })
+		if i < 0 {
+			i = len(out)
+			out = append(out, group{prefix: prefix + word})
+		}
+		out[i].n++
+	}
+	return out
+}
+
+func groupResult(groups []group, total int) Result {
+	out := make([]value.Value, len(groups))
+	var lines strings.Builder
+	for i, g := range groups {
+		out[i] = value.OfObject([]value.Member{text("prefix", g.prefix), member("classes", value.OfInt(int64(g.n)))})
+		fmt.Fprintf(&lines, "%s… %d\n", g.prefix, g.n)
+	}
+	const hint = "call get_all_schemas again with one of these prefixes, or with names"
+	doc := value.OfObject([]value.Member{member("groups", value.OfArray(out)), member("total", value.OfInt(int64(total))), text("hint", hint)})
+	fmt.Fprintf(&lines, "%d classes in %d groups; %s", total, len(groups), hint)
+	return Result{Structured: doc.AppendJSON(nil), Text: lines.String()}
+}
+
+// names lists bare names, where no grouping makes the catalogue shorter.
+func names(views []*policy.View) Result {
+	out := make([]value.Value, len(views))
+	texts := make([]string, len(views))
+	for i, v := range views {
+		texts[i] = v.Name()
+		out[i] = value.OfObject([]value.Member{text("name", v.Name())})
+	}
+	const hint = "call get_schema for one of them"
+	doc := value.OfObject([]value.Member{member("classes", value.OfArray(out)), member("total", value.OfInt(int64(len(views)))), text("hint", hint)})
+	return Result{Structured: doc.AppendJSON(nil), Text: fmt.Sprintf("%s\n%d classes; %s", strings.Join(texts, "\n"), len(views), hint)}
+}

@@ -1,0 +1,201 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// getSchema describes a class as the asker sees it.
+func getSchema() Tool {
+	return Tool{
+		Name:        "get_schema",
+		Title:       "Describe a class",
+		Description: "Fields, types, allowed values, pointers and indexes of one class. Call it before you query the class.",
+		Input: compact(`{"type": "object", "additionalProperties": false, "required": ["class_name"], "properties": {
+			"class_name": {"type": "string"}}}`),
+		Output: compact(`{"type": "object", "required": ["class_name", "fields"], "properties": {
+			"class_name": {"type": "string"}, "description": {"type": "string"},
+			"fields": {"type": "array", "items": {"type": "object", "required": ["name", "type"], "properties": {
+				"name": {"type": "string"}, "type": {"type": "string"}, "required": {"type": "boolean"}, "description": {"type": "string"},
+				"allowed_values": {"type": "array"}, "large_field": {"type": "boolean"}, "target_class": {"type": "string"},
+				"query_hint": {"type": "string"}, "writable": {"type": "boolean"}, "default": {"type": "string"}}}},
+			"key": {"type": "array", "items": {"type": "string"}},
+			"relations": {"type": "array", "items": {"type": "object"}},
+			"indexes": {"type": "array", "items": {"type": "object"}},
+			"canonical_filter": {"type": "object"},
+			"agent_fields": {"type": "array", "items": {"type": "string"}}}}`),
+		Annotations: reads(),
+		Category:    Schema,
+		Timeout:     schemaTimeout,
+		Handle: func(_ context.Context, c *bailiwick.Call, in value.Value) (Result, error) {
+			v, err := c.View(arguments{in}.text("class_name"))
+			if err != nil {
+				return Result{}, err
+			}
+			doc := describe(v, c.Views())
+			return Result{Structured: doc.AppendJSON(nil), Text: schemaText(doc), Class: v.Class().FullName()}, nil
+		},
+	}
+}
+
+// describe writes a view as get_schema shows it; others are all views of the same principal.
+func describe(v *policy.View, others []*policy.View) value.Value {
+	fields := make([]value.Value, len(v.Fields()))
+	for i, f := range v.Fields() {
+		fields[i] = describeField(v, f)
+	}
+	doc := []value.Member{text("class_name", v.Name())}
+	if d := about(v); d != "" {
+		doc = append(doc, text("description", d))
+	}
+	doc = append(doc, member("fields", value.OfArray(fields)))
+	if key := v.Key(); key != nil {
+		doc = append(doc, member("key", list(key)))
+	}
+	doc = append(doc, member("relations", relations(v, others)), member("indexes", indexes(v)))
+	if where, ok := canonical(v); ok {
+		doc = append(doc, member("canonical_filter", where))
+	}
+	if only := v.Rule().Visible; only != nil {
+		doc = append(doc, member("agent_fields", list(only)))
+	}
+	return value.OfObject(doc)
+}
+
+// about is what the owner says of the class, or else what the source does.
+func about(v *policy.View) string {
+	if d := v.Rule().Description; d != "" {
+		return d
+	}
+	return v.Class().Description
+}
+
+func describeField(v *policy.View, f *schema.Field) value.Value {
+	rule := v.Rule().Fields[f.Name]
+	typ, hint := f.Type.String(), ""
+	out := []value.Member{text("name", f.Name)}
+	var target value.Value
+	if p, ok := v.Pointer(f.Name); ok {
+		typ, target = "pointer", value.OfString(p.Target)
+		hint = fmt.Sprintf(`the id of a record of %s: "<id>" or {"$in": ["<id>", "<id>"]}; include resolves it`, p.Target)
+	}
+	out = append(out, text("type", typ), member("required", value.OfBool(f.Required)))
+	if d := rule.Description; d != "" || f.Description != "" {
+		if d == "" {
+			d = f.Description
+		}
+		out = append(out, text("description", d))
+	}
+	if allowed := allowedValues(f, rule); allowed != nil {
+		out = append(out, member("allowed_values", value.OfArray(allowed)))
+	}
+	if v.Large(f.Name) {
+		out = append(out, member("large_field", value.OfBool(true)))
+	}
+	if !target.IsNull() {
+		out = append(out, member("target_class", target))
+	}
+	if hint != "" {
+		out = append(out, text("query_hint", hint))
+	}
+	out = append(out, member("writable", value.OfBool(false)))
+	if f.Default != "" {
+		out = append(out, text("default", f.Default))
+	}
+	return value.OfObject(out)
+}
+
+// allowedValues are the owner's documented values, with their meaning where there is one, or else the source's own.
+func allowedValues(f *schema.Field, rule policy.FieldRule) []value.Value {
+	if rule.Values == nil {
+		return f.Values
+	}
+	out := make([]value.Value, len(rule.Values))
+	for i, v := range rule.Values {
+		out[i] = value.OfString(v.Value)
+		if v.Meaning != "" {
+			out[i] = value.OfObject([]value.Member{text("value", v.Value), text("meaning", v.Meaning)})
+		}
+	}
+	return out
+}
+
+// relations are the pointers of the class and those of other classes to it.
+func relations(v *policy.View, others []*policy.View) value.Value {
+	out := []value.Value{}
+	for _, r := range v.Relations() {
+		out = append(out, value.OfObject([]value.Member{text("field", r.Field), text("target_class", r.Target)}))
+	}
+	for _, other := range others {
+		for _, r := range other.Relations() {
+			if r.Target == v.Name() {
+				out = append(out, value.OfObject([]value.Member{text("from_class", other.Name()), text("field", r.Field)}))
+			}
+		}
+	}
+	return value.OfArray(out)
+}
+
+// indexes are those whose fields can all be seen.
+func indexes(v *policy.View) value.Value {
+	out := []value.Value{}
+	for _, x := range v.Class().Indexes {
+		if slices.ContainsFunc(x.Fields, func(f string) bool { return v.Field(f) == nil }) {
+			continue
+		}
+		out = append(out, value.OfObject([]value.Member{member("fields", list(x.Fields)), member("unique", value.OfBool(x.Unique))}))
+	}
+	return value.OfArray(out)
+}
+
+// canonical is the canonical filter, unless it names what can't be seen.
+func canonical(v *policy.View) (value.Value, bool) {
+	f := v.Rule().Canonical
+	if f == nil || !v.CanName(f) {
+		return value.Value{}, false
+	}
+	return query.Print(f), true
+}
+
+// schemaText is one line a field.
+func schemaText(doc value.Value) string {
+	var b strings.Builder
+	name, _ := doc.Get("class_name")
+	b.WriteString(name.Text())
+	if d, ok := doc.Get("description"); ok {
+		b.WriteString(": " + d.Text())
+	}
+	fields, _ := doc.Get("fields")
+	for _, f := range fields.List() {
+		b.WriteByte('\n')
+		for i, m := range f.Members() {
+			switch {
+			case i == 0:
+				b.WriteString(m.Value.Text())
+			case i == 1:
+				b.WriteString(": " + m.Value.Text())
+			case m.Name == "writable" || m.Name == "query_hint":
+			case m.Value.Kind() == value.Bool:
+				if m.Value.Bool() {
+					b.WriteString(", " + m.Name)
+				}
+			default:
+				b.WriteString(", " + m.Name + " " + m.Value.String())
+			}
+		}
+	}
+	for _, more := range []string{"key", "relations", "indexes", "canonical_filter"} {
+		if v, ok := doc.Get(more); ok {
+			b.WriteString("\n" + more + ": " + v.String())
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,52 @@
+package tool
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// listTools is a short catalogue of the tools: names, categories and one sentence each, where tools/list also
+// carries every schema.
+func listTools(s *Set) Tool {
+	return Tool{
+		Name:        "list_tools",
+		Title:       "List tools",
+		Description: "Names, categories and one line each of the tools you may call. Cheaper than tools/list.",
+		Input: compact(`{"type": "object", "additionalProperties": false, "properties": {
+			"category": {"type": "string", "description": "only tools of this category"}}}`),
+		Output: compact(`{"type": "object", "required": ["tools", "categories"], "properties": {
+			"tools": {"type": "array", "items": {"type": "object", "properties": {
+				"name": {"type": "string"}, "category": {"type": "string"}, "description": {"type": "string"}}}},
+			"categories": {"type": "array", "items": {"type": "string"}}}}`),
+		Annotations: Annotations{ReadOnly: true, Idempotent: true},
+		Category:    Discovery,
+		Timeout:     schemaTimeout,
+		Handle: func(_ context.Context, c *bailiwick.Call, args value.Value) (Result, error) {
+			var categories []string
+			var lines strings.Builder
+			tools := []value.Value{}
+			for _, t := range s.List(c.Who(), arguments{args}.text("category")) {
+				about := firstSentence(t.Description)
+				tools = append(tools, value.OfObject([]value.Member{text("name", t.Name), text("category", string(t.Category)), text("description", about)}))
+				lines.WriteString(t.Name + " (" + string(t.Category) + "): " + about + "\n")
+				if !slices.Contains(categories, string(t.Category)) {
+					categories = append(categories, string(t.Category))
+				}
+			}
+			slices.Sort(categories)
+			doc := value.OfObject([]value.Member{member("tools", value.OfArray(tools)), member("categories", list(categories))})
+			return Result{Structured: doc.AppendJSON(nil), Text: strings.TrimSuffix(lines.String(), "\n")}, nil
+		},
+	}
+}
+
+func firstSentence(s string) string {
+	if i := strings.Index(s, ". "); i >= 0 {
+		return s[:i+1]
+	}
+	return s
+}

@@ -1,0 +1,160 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+
+	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/shape"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// queryClass finds records.
+func queryClass() Tool {
+	return Tool{
+		Name:  "query_class",
+		Title: "Query a class",
+		Description: "Find records of a class. Call get_schema first for its field names. " +
+			`where is MongoDB style: {"status": "open", "estimate": {"$gt": 5}, "$or": [{"priority": "High"}, {"title": {"$regex": "crash", "$options": "i"}}]}. ` +
+			"Dates are ISO 8601 strings, pointers are ids. To go on, make next_call as it stands.",
+		Input: compact(`{"type": "object", "additionalProperties": false, "required": ["class_name"], "properties": {
+			"class_name": {"type": "string"},
+			"where": {"type": "object", "description": "conditions: $eq $ne $gt $gte $lt $lte $in $nin $exists $regex $startsWith $all $size $elemMatch $and $or $nor $not"},
+			"keys": {"type": "array", "maxItems": 64, "items": {"type": "string"}, "description": "fields to return; all when absent. pointer.field reaches into the record pointed to"},
+			"include": {"type": "array", "maxItems": 20, "items": {"type": "string"}, "description": "pointer fields to replace with their records"},
+			"order": {"type": "string", "description": "fields apart by commas, - for descending: -created_at,title"},
+			"limit": {"type": "integer", "minimum": 1, "maximum": 1000, "description": "default 100"},
+			"skip": {"type": "integer", "minimum": 0, "maximum": 1000000000},
+			"cursor": {"type": "string", "description": "from next_call"},
+			"format": {"type": "string", "enum": ["json", "csv", "markdown", "table"]},
+			"apply_canonical_filter": {"type": "boolean", "description": "false also returns records that don't count as live, such as deleted ones"}}}`),
+		Output: compact(`{"type": "object", "required": ["class_name", "result_count", "has_more"], "properties": {
+			"class_name": {"type": "string"},
+			"results": {"type": "array", "items": {"type": "object"}},
+			"output": {"type": "string"},
+			"result_count": {"type": "integer"},
+			"has_more": {"type": "boolean"},
+			"next_call": {"type": "object", "properties": {"tool": {"type": "string"}, "arguments": {"type": "object"}}},
+			"truncated_include_fields": {"type": "object"},
+			"_truncated": {"type": "object"},
+			"hints": {"type": "array", "items": {"type": "string"}}}}`),
+		Annotations: reads(),
+		Category:    Query,
+		Timeout:     queryTimeout,
+		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (Result, error) {
+			args := arguments{in}
+			q, err := find(args)
+			if err != nil {
+				return Result{}, err
+			}
+			page, err := c.Read(ctx, q)
+			if err != nil {
+				return Result{}, err
+			}
+			return pageResult(page, args, q), nil
+		},
+	}
+}
+
+// find reads the arguments of query_class as a query.
+func find(args arguments) (*query.Find, error) {
+	q := &query.Find{Class: args.text("class_name"), Limit: args.number("limit", defaultLimit), Skip: args.number("skip", 0),
+		Cursor: args.text("cursor"), Raw: args.raw()}
+	var err error
+	if q.Where, err = args.where(); err != nil {
+		return nil, err
+	}
+	if q.Order, err = query.ParseOrder(args.text("order"), "/order"); err != nil {
+		return nil, err
+	}
+	if q.Cursor != "" && q.Skip > 0 {
+		return nil, invalid("/skip", "skip and cursor exclude each other: the cursor knows where to go on")
+	}
+	return q, args.projection(q)
+}
+
+// pageResult writes a page, with what to call for the next one.
+func pageResult(page *shape.Page, args arguments, q *query.Find) Result {
+	format := shape.Format(args.text("format"))
+	doc := append([]byte(`{"class_name":`), value.AppendQuoted(nil, q.Class)...)
+	var body []byte
+	if format == "" || format == shape.JSON {
+		doc = page.AppendJSON(append(doc, `,"results":`...))
+		body = page.AppendLines(nil)
+	} else {
+		output := page.Text(format)
+		doc = value.AppendQuoted(append(doc, `,"output":`...), output)
+		body = []byte(output)
+	}
+	doc = fmt.Appendf(doc, `,"result_count":%d,"has_more":%t`, page.Count, page.More)
+	var next value.Value
+	if page.More {
+		next = nextCall("query_class", args, page.Cursor)
+		doc = next.AppendJSON(append(doc, `,"next_call":`...))
+	}
+	if len(page.Truncated) > 0 {
+		doc = truncatedIncludes(page).AppendJSON(append(doc, `,"truncated_include_fields":`...))
+	}
+	cut, said := truncation(page, "next_call goes on at the first record not shown; fewer keys fit more records on a page")
+	if said {
+		doc = cut.AppendJSON(append(doc, `,"_truncated":`...))
+	}
+	if len(page.Notes) > 0 {
+		doc = list(page.Notes).AppendJSON(append(doc, `,"hints":`...))
+	}
+	return Result{Structured: append(doc, '}'), Text: string(closing(body, page, next))}
+}
+
+// nextCall repeats the call from the cursor on.
+func nextCall(tool string, args arguments, cursor string) value.Value {
+	var again []value.Member
+	for _, m := range args.Members() {
+		if m.Name != "skip" && m.Name != "cursor" {
+			again = append(again, m)
+		}
+	}
+	again = append(again, text("cursor", cursor))
+	return value.OfObject([]value.Member{text("tool", tool), member("arguments", value.OfObject(again))})
+}
+
+func truncatedIncludes(page *shape.Page) value.Value {
+	var out []value.Member
+	for _, pointer := range sorted(page.Truncated) {
+		out = append(out, member(pointer, list(page.Truncated[pointer])))
+	}
+	return value.OfObject(out)
+}
+
+// truncation tells what the byte budget cut, and whether it cut at all. hint says what to do where records are missing.
+func truncation(page *shape.Page, hint string) (value.Value, bool) {
+	if page.Full == 0 && page.Dropped == nil {
+		return value.Value{}, false
+	}
+	if page.Dropped != nil {
+		hint = "ask for the dropped fields of one record with get_object and keys"
+	}
+	return value.OfObject([]value.Member{
+		text("reason", "response_exceeded_budget"), member("dropped_fields", list(page.Dropped)),
+		member("kept_count", value.OfInt(int64(page.Count))), member("original_count", value.OfInt(int64(max(page.Full, page.Count)))),
+		text("hint", hint)}), true
+}
+
+// closing ends the text with one line of count, more and the next call.
+func closing(body []byte, page *shape.Page, next value.Value) []byte {
+	if len(body) > 0 && body[len(body)-1] != '\n' {
+		body = append(body, '\n')
+	}
+	body = fmt.Appendf(body, "%d records", page.Count)
+	if page.Dropped != nil {
+		body = fmt.Appendf(body, ", without %v (too large)", page.Dropped)
+	}
+	for _, note := range page.Notes {
+		body = append(append(body, "; "...), note...)
+	}
+	if !page.More {
+		return append(body, ", no more"...)
+	}
+	arguments, _ := next.Get("arguments")
+	return arguments.AppendJSON(append(body, ", more: query_class "...))
+}

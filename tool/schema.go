@@ -1,0 +1,188 @@
+package tool
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+)
+
+// An inputSchema is a tool's input schema, compiled, and the names of its arguments.
+type inputSchema struct {
+	schema  *jsonschema.Schema
+	known   map[string][]string // by the pointer of an object in the schema: its properties
+	printer *message.Printer
+}
+
+// compileInput checks that every client can load t's input schema, and compiles it.
+func compileInput(t *Tool) (*inputSchema, error) {
+	doc, err := value.Read(t.Input, 0)
+	if err != nil {
+		return nil, fmt.Errorf("its input schema: %w", err)
+	}
+	if typ, _ := doc.Get("type"); typ.Text() != "object" {
+		return nil, errors.New("its input schema is not of type object")
+	}
+	if closed, ok := doc.Get("additionalProperties"); !ok || closed.Kind() != value.Bool || closed.Bool() {
+		return nil, errors.New("its input schema is not closed (additionalProperties: false)")
+	}
+	in := &inputSchema{known: map[string][]string{}, printer: message.NewPrinter(language.English)}
+	if err := in.loadable(doc, ""); err != nil {
+		return nil, err
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("input.json", plain(doc)); err != nil {
+		return nil, fmt.Errorf("its input schema: %w", err)
+	}
+	in.schema, err = c.Compile("input.json")
+	return in, err
+}
+
+// loadable refuses what some clients can't load: references, composition at the top, lists of types.
+func (in *inputSchema) loadable(v value.Value, at string) error {
+	for _, m := range v.Members() {
+		switch m.Name {
+		case "$ref", "$defs", "definitions":
+			return fmt.Errorf("its input schema uses %s", m.Name)
+		case "anyOf", "oneOf", "allOf", "not":
+			if at == "" {
+				return fmt.Errorf("its input schema has %s at the top", m.Name)
+			}
+		case "type":
+			if m.Value.Kind() == value.Array {
+				return errors.New("its input schema has a list of types")
+			}
+		case "properties":
+			for _, p := range m.Value.Members() {
+				in.known[at] = append(in.known[at], p.Name)
+				if err := in.loadable(p.Value, query.Pointer(at, p.Name)); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		if err := in.loadable(m.Value, at+"/*"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check returns every rule that args break as one problem.InvalidArgument.
+func (in *inputSchema) check(args value.Value) error {
+	err := in.schema.Validate(plain(args))
+	if err == nil {
+		return nil
+	}
+	var invalid *jsonschema.ValidationError
+	if !errors.As(err, &invalid) {
+		return fmt.Errorf("check arguments: %w", err)
+	}
+	p := &problem.Error{Code: problem.InvalidArgument, Kind: "schema"}
+	in.faults(invalid, p)
+	sort.SliceStable(p.Faults, func(i, j int) bool { return p.Faults[i].Pointer < p.Faults[j].Pointer })
+	messages := make([]string, 0, 3)
+	for _, f := range p.Faults[:min(3, len(p.Faults))] {
+		messages = append(messages, f.Message)
+	}
+	p.Detail = strings.Join(messages, "; ")
+	p.Pointer = p.Faults[0].Pointer
+	return p
+}
+
+// faults adds what the leaves of a validation error say.
+func (in *inputSchema) faults(e *jsonschema.ValidationError, p *problem.Error) {
+	if len(e.Causes) > 0 {
+		for _, c := range e.Causes {
+			in.faults(c, p)
+		}
+		return
+	}
+	at := ""
+	for _, token := range e.InstanceLocation {
+		at = query.Pointer(at, token)
+	}
+	rule := e.ErrorKind.KeywordPath()
+	add := func(at, format string, args ...any) {
+		p.Faults = append(p.Faults, problem.Fault{Pointer: at, Rule: rule[len(rule)-1], Message: fmt.Sprintf(format, args...)})
+	}
+	name := strings.TrimPrefix(at, "/")
+	switch k := e.ErrorKind.(type) {
+	case *kind.AdditionalProperties:
+		for _, unknown := range k.Properties {
+			near := problem.Nearest(unknown, in.known[at], 1)
+			p.Near = append(p.Near, near...)
+			add(query.Pointer(at, unknown), "unknown argument %q%s", cut(unknown), nearest(near, in.known[at]))
+		}
+	case *kind.Required:
+		for _, missing := range k.Missing {
+			add(query.Pointer(at, missing), "the argument %q is missing", missing)
+		}
+	case *kind.Type:
+		want := strings.Join(k.Want, " or ")
+		add(at, "%s is of type %s, not %s", name, want, k.Got)
+	case *kind.Enum:
+		allowed := make([]string, len(k.Want))
+		for i, w := range k.Want {
+			allowed[i] = fmt.Sprint(w)
+		}
+		add(at, "%s is one of %s", name, strings.Join(allowed, ", "))
+	default:
+		add(at, "%s: %s", name, e.ErrorKind.LocalizedString(in.printer))
+	}
+}
+
+func nearest(near, known []string) string {
+	if len(near) > 0 {
+		return fmt.Sprintf("; did you mean %q?", near[0])
+	}
+	if len(known) == 0 {
+		return "; it takes none"
+	}
+	sorted := slices.Clone(known)
+	slices.Sort(sorted)
+	return "; it takes " + strings.Join(sorted, ", ")
+}
+
+// plain is v in the types of encoding/json, numbers exact.
+func plain(v value.Value) any {
+	switch v.Kind() {
+	case value.Bool:
+		return v.Bool()
+	case value.Int, value.Decimal:
+		return json.Number(v.String())
+	case value.String:
+		return v.Text()
+	case value.Array:
+		list := make([]any, len(v.List()))
+		for i, e := range v.List() {
+			list[i] = plain(e)
+		}
+		return list
+	case value.Object:
+		object := make(map[string]any, len(v.Members()))
+		for _, m := range v.Members() {
+			object[m.Name] = plain(m.Value)
+		}
+		return object
+	}
+	return nil
+}
+
+func cut(s string) string {
+	const most = 64
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}
