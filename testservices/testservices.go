@@ -1,0 +1,105 @@
+// Package testservices gives tests real servers.
+//
+// It stands beside the way and is imported by tests only. It uses the private servers that scripts/services
+// has started, or else starts them through that script, once for the test process. A test whose server can't be
+// had is skipped with a message that begins with "LEFT OUT:"; nothing is ever faked.
+package testservices
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const postgresVariable = "BAILIWICK_TEST_POSTGRES"
+
+// Postgres returns the URL of a new, empty database on a private PostgreSQL, as a superuser of that server.
+// The database is dropped when the test ends, with every session that is still connected to it.
+func Postgres(t testing.TB) string {
+	t.Helper()
+	server, why := serverURL(postgresVariable)
+	if why != "" {
+		t.Skipf("LEFT OUT: PostgreSQL: %s", why)
+	}
+	random := make([]byte, 8)
+	if _, err := rand.Read(random); err != nil {
+		t.Fatal(err)
+	}
+	name := "test_" + hex.EncodeToString(random)
+	if err := exec(server, "CREATE DATABASE "+name+" TEMPLATE template0"); err != nil {
+		t.Fatalf("PostgreSQL at %s: %v", postgresVariable, err)
+	}
+	t.Cleanup(func() {
+		if err := exec(server, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+			t.Errorf("drop the test's database: %v", err)
+		}
+	})
+	u, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path = "/" + name
+	return u.String()
+}
+
+func exec(server, statement string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, server)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, statement)
+	return err
+}
+
+// The servers that this process has started, if any.
+var (
+	mu      sync.Mutex
+	started *servers
+)
+
+// serverURL returns the server that variable names, or why there is none.
+func serverURL(variable string) (server, why string) {
+	server = os.Getenv(variable)
+	if server == "" {
+		mu.Lock()
+		defer mu.Unlock()
+		if started == nil {
+			s, err := start()
+			if err != nil {
+				return "", fmt.Sprintf("%s is not set, and %v", variable, err)
+			}
+			started = s
+		}
+		server = started.exports[variable]
+	}
+	if server != "" && server != "none" {
+		return server, ""
+	}
+	why = "scripts/services could not start one"
+	if started != nil {
+		why += started.said()
+	}
+	return "", why
+}
+
+// Stop ends the servers that this process has started and waits until they are gone. It need not be called:
+// they end when the process does, however that comes. A TestMain that looks for leaks calls it first.
+func Stop() {
+	mu.Lock()
+	defer mu.Unlock()
+	if started != nil {
+		started.stop()
+		started = nil
+	}
+}
