@@ -1,0 +1,174 @@
+package sqldb
+
+import "strings"
+
+// A token is one word of SQL as a catalogue stores it.
+type token struct {
+	kind tokenKind
+	text string // without its quotes
+}
+
+type tokenKind uint8
+
+const (
+	word   tokenKind = iota // as written
+	quoted                  // an identifier in quotes
+	text                    // a string
+	number
+	punct // one character, or "::" or "=="
+)
+
+// is reports whether t is the keyword or punctuation s, which is in upper case.
+func (t token) is(s string) bool {
+	return (t.kind == word || t.kind == punct) && strings.EqualFold(t.text, s)
+}
+
+// lex splits sql, in SQLite's dialect or PostgreSQL's. It returns false where a quote doesn't end.
+func lex(sql string, sqlite bool) ([]token, bool) {
+	var out []token
+	for i := 0; i < len(sql); {
+		c, rest := sql[i], sql[i:]
+		switch {
+		case strings.IndexByte(" \t\n\r\f", c) >= 0:
+			i++
+		case strings.HasPrefix(rest, "--"):
+			i += until(rest, 2, "\n")
+		case strings.HasPrefix(rest, "/*"):
+			i += until(rest, 2, "*/")
+		case sqlite && c == '[':
+			n := strings.IndexByte(rest, ']')
+			if n < 0 {
+				return nil, false
+			}
+			out, i = append(out, token{quoted, rest[1:n]}), i+n+1
+		case c == '\'' || c == '"' || sqlite && c == '`':
+			s, n := unquote(rest)
+			if n == 0 {
+				return nil, false
+			}
+			kind := quoted
+			if c == '\'' {
+				kind = text
+			}
+			out, i = append(out, token{kind, s}), i+n
+		case '0' <= c && c <= '9' || c == '.' && len(rest) > 1 && '0' <= rest[1] && rest[1] <= '9':
+			n := numberLength(rest)
+			out, i = append(out, token{number, rest[:n]}), i+n
+		case inWord(c):
+			n := 1
+			for n < len(rest) && (inWord(rest[n]) || '0' <= rest[n] && rest[n] <= '9' || rest[n] == '$') {
+				n++
+			}
+			if n == 1 && len(rest) > 1 && rest[1] == '\'' && strings.IndexByte("xXeEbB", c) >= 0 {
+				s, m := unquote(rest[1:])
+				if m == 0 {
+					return nil, false
+				}
+				t := token{punct, rest[:1+m]} // as punctuation it fits no form
+				if !sqlite && c == 'E' && !strings.Contains(strings.ReplaceAll(s, `\\`, ""), `\`) {
+					t = token{text, strings.ReplaceAll(s, `\\`, `\`)}
+				}
+				out, i = append(out, t), i+1+m
+				continue
+			}
+			out, i = append(out, token{word, rest[:n]}), i+n
+		default:
+			n := 1
+			if strings.HasPrefix(rest, "::") || strings.HasPrefix(rest, "==") {
+				n = 2
+			}
+			out, i = append(out, token{punct, rest[:n]}), i+n
+		}
+	}
+	return out, true
+}
+
+func inWord(c byte) bool {
+	return c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
+}
+
+// until returns the length of s up to and with end, which is looked for from position from.
+func until(s string, from int, end string) int {
+	if n := strings.Index(s[from:], end); n >= 0 {
+		return from + n + len(end)
+	}
+	return len(s)
+}
+
+// unquote reads what stands between quotes at the start of s; a doubled quote is one. n is 0 without an end.
+func unquote(s string) (content string, n int) {
+	var b strings.Builder
+	for i := 1; i < len(s); i++ {
+		if s[i] != s[0] {
+			b.WriteByte(s[i])
+			continue
+		}
+		if i+1 < len(s) && s[i+1] == s[0] {
+			b.WriteByte(s[i])
+			i++
+			continue
+		}
+		return b.String(), i + 1
+	}
+	return "", 0
+}
+
+func numberLength(s string) int {
+	n := 0
+	for n < len(s) {
+		c := s[n]
+		sign := (c == '+' || c == '-') && n > 0 && (s[n-1] == 'e' || s[n-1] == 'E')
+		if !sign && c != '.' && !inWord(c) && (c < '0' || c > '9') {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// group returns the tokens between the bracket that ts starts with and the one that closes it, and what follows.
+func group(ts []token) (inner, rest []token, ok bool) {
+	depth := 0
+	for i, t := range ts {
+		switch {
+		case t.kind != punct:
+		case t.text == "(" || t.text == "[":
+			depth++
+		case t.text == ")" || t.text == "]":
+			depth--
+		}
+		if depth == 0 {
+			return ts[min(1, i):i], ts[i+1:], i > 0
+		}
+	}
+	return nil, nil, false
+}
+
+// strip takes away the parentheses around the whole of ts.
+func strip(ts []token) []token {
+	for len(ts) > 0 && ts[0].is("(") {
+		inner, rest, ok := group(ts)
+		if !ok || len(rest) > 0 {
+			return ts
+		}
+		ts = inner
+	}
+	return ts
+}
+
+// split cuts ts at sep where no bracket is open.
+func split(ts []token, sep string) [][]token {
+	var out [][]token
+	depth, start := 0, 0
+	for i, t := range ts {
+		switch {
+		case t.is("(") || t.is("["):
+			depth++
+		case t.is(")") || t.is("]"):
+			depth--
+		case depth == 0 && t.is(sep):
+			out, start = append(out, ts[start:i]), i+1
+		}
+	}
+	return append(out, ts[start:])
+}
