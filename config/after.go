@@ -1,0 +1,120 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// SQLite returns the path of the file that the source is, and whether it is one. Other sources are PostgreSQL
+// databases.
+func (s Source) SQLite() (path string, ok bool) { return strings.CutPrefix(s.URL, "sqlite:") }
+
+// space returns the schema that a class stands in, as schemas names it.
+func space(c *schema.Class) string {
+	if c.Space == "" {
+		return "public"
+	}
+	return c.Space
+}
+
+// Keep returns those of the classes found in a source that its schemas and tables let through. Names there that
+// nothing answers to are in an *Error.
+func (c *Config) Keep(source string, found []schema.Class) ([]schema.Class, error) {
+	i := slices.IndexFunc(c.Sources, func(s Source) bool { return s.Name == source })
+	if i < 0 {
+		return found, nil
+	}
+	s := c.Sources[i]
+	var faults []Fault
+	known := func(given, names []string, path ...string) {
+		for i, name := range given {
+			if !slices.Contains(names, name) {
+				message := "there is no such name in the source" + didYouMean(problem.Nearest(name, names, 2))
+				faults = append(faults, c.Wrong(message, append(append([]string{"sources", source}, path...), fmt.Sprint(i))...))
+			}
+		}
+	}
+	var spaces, tables []string
+	var kept []schema.Class
+	for i := range found {
+		class := &found[i]
+		if !slices.Contains(spaces, space(class)) {
+			spaces = append(spaces, space(class))
+		}
+		if s.Schemas != nil && !slices.Contains(s.Schemas, space(class)) {
+			continue
+		}
+		tables = append(tables, class.Name)
+		if s.Tables.Allows(class.Name) {
+			kept = append(kept, *class)
+		}
+	}
+	known(s.Schemas, spaces, "schemas")
+	known(s.Tables.Only, tables, "tables", "only")
+	known(s.Tables.Except, tables, "tables", "except")
+	if faults != nil {
+		return nil, &Error{Faults: faults}
+	}
+	return kept, nil
+}
+
+// CheckTools checks every name of a tool in the configuration against the tools that there are. Unknown ones are in an
+// *Error.
+func (c *Config) CheckTools(names []string) error {
+	var faults []Fault
+	check := func(name string, path ...string) {
+		if !slices.Contains(names, name) {
+			message := fmt.Sprintf("there is no tool %q%s", cut(name), didYouMean(problem.Nearest(name, names, 2)))
+			faults = append(faults, c.Wrong(message, path...))
+		}
+	}
+	lists := func(only, except []string, path ...string) {
+		for i, name := range only {
+			check(name, append(slices.Clone(path), "only", fmt.Sprint(i))...)
+		}
+		for i, name := range except {
+			check(name, append(slices.Clone(path), "except", fmt.Sprint(i))...)
+		}
+	}
+	lists(c.Tools.Only, c.Tools.Except, "tools")
+	for _, name := range sortedKeys(c.Limits.Timeouts) {
+		check(name, "limits", "timeouts", name)
+	}
+	if a := c.Auth.Anonymous; a != nil {
+		lists(a.Tools.Only, a.Tools.Except, "auth", "anonymous", "tools")
+	}
+	lists(c.Stdio.Tools.Only, c.Stdio.Tools.Except, "stdio", "tools")
+	if faults == nil {
+		return nil
+	}
+	return &Error{Faults: faults}
+}
+
+// WrongRule returns a fault of the rule of a class, named in full or as the file does. A message that begins with
+// a key of the rule and a colon, "tenant.through: …", points at that key.
+func (c *Config) WrongRule(class, message string) Fault {
+	name := class
+	if _, bare, ok := strings.Cut(class, "."); ok {
+		if _, written := c.Rules.Classes[class]; !written {
+			if _, written := c.Rules.Classes[bare]; written {
+				name = bare
+			}
+		}
+	}
+	path := []string{"classes", name}
+	if key, rest, ok := strings.Cut(message, ": "); ok {
+		at := join(path...)
+		for _, part := range strings.Split(key, ".") {
+			at = query.Pointer(at, part)
+		}
+		if _, written := c.places[at]; written {
+			return c.Wrong(rest, append(path, strings.Split(key, ".")...)...)
+		}
+	}
+	return c.Wrong(message, path...)
+}
