@@ -104,7 +104,7 @@ func (s *Server) failed(ctx context.Context, x *exchange, a asked, err error) ou
 	}
 	text := string(p.Code) + ": " + p.Detail
 	if p.Suggestion != "" {
-		text += " " + p.Suggestion
+		text += "; " + p.Suggestion
 	}
 	body := structuredProblem(p, x.correlation)
 	return outcome{meta: s.meta(x, a.name, len(text)+len(body)), text: text, structured: body, isError: true}
@@ -157,12 +157,19 @@ func details(p *problem.Error) json.RawMessage {
 	return b
 }
 
-// forSDK returns o as the SDK's result.
-func (o outcome) forSDK() (mcp.Result, error) {
+// forSDK returns o as the SDK's result in a version of the protocol.
+func (o outcome) forSDK(version string) (mcp.Result, error) {
 	if o.failure != nil {
 		return nil, o.failure
 	}
-	res := &mcp.CallToolResult{Content: []mcp.Content{}, IsError: o.isError}
+	res := &mcp.CallToolResult{}
+	if version >= modernVersion {
+		// The type is required, and the SDK sets it on results of its own handlers only.
+		if err := json.Unmarshal([]byte(`{"resultType":"complete"}`), res); err != nil {
+			return nil, errInternal()
+		}
+	}
+	res.Content, res.IsError = []mcp.Content{}, o.isError
 	if o.text != "" {
 		res.Content = append(res.Content, &mcp.TextContent{Text: o.text})
 	}

@@ -63,7 +63,7 @@ func (s *Server) addRaw(t *mcp.Tool, h mcp.ToolHandler) {
 // refusedRaw answers a call that was not admitted.
 func (s *Server) refusedRaw(ctx context.Context, x *exchange, name string, err error) (*mcp.CallToolResult, error) {
 	out := s.failed(ctx, x, asked{name: name, version: modernVersion}, problem.Of(err))
-	res, err := out.forSDK()
+	res, err := out.forSDK("") // the SDK sets the type itself
 	if err != nil {
 		return nil, err
 	}

@@ -148,10 +148,11 @@ func (s *Server) callTool(ctx context.Context, x *exchange, r *mcp.CallToolReque
 	}
 	beat := s.startHeartbeat(ctx, x, r)
 	defer beat.stop()
+	version := negotiated(r)
 	out := s.call(ctx, x, asked{
-		name: r.Params.Name, args: args, form: s.form(r.ClientInfo()), version: negotiated(r), progress: beat.report,
+		name: r.Params.Name, args: args, form: s.form(r.ClientInfo()), version: version, progress: beat.report,
 	})
-	return out.forSDK()
+	return out.forSDK(version)
 }
 
 // arguments returns a call's arguments as our own reader read them.
