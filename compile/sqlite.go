@@ -56,6 +56,10 @@ func (s sqlite) compare(w *writer, x operand, op string, v any) error {
 		w.arg(v.millis(), "")
 		return nil
 	case string:
+		if x.field.Type == schema.UUID && op == "=" {
+			s.equalUUID(w, left, v)
+			return nil
+		}
 		guard = "typeof(" + x.text + ") = 'text'"
 		if x.field.Unordered {
 			left += " COLLATE BINARY"
@@ -74,6 +78,15 @@ func (s sqlite) compare(w *writer, x operand, op string, v any) error {
 	w.arg(s.bind(v, x.field), "")
 	w.write(" AND ", guard, ")")
 	return nil
+}
+
+// equalUUID takes both cases: SQLite stores an id as it was written, and an index still serves.
+func (sqlite) equalUUID(w *writer, left, id string) {
+	w.write(left, " IN (")
+	w.arg(id, "")
+	w.write(", ")
+	w.arg(strings.ToUpper(id), "")
+	w.write(")")
 }
 
 // bind turns an argument into what SQLite stores for it.

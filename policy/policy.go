@@ -53,7 +53,16 @@ type tenant struct {
 	through *relation
 }
 
-// New compiles rules against the catalogue. All that is wrong with the rules is in the error, joined.
+// A Fault is one thing that is wrong with the rule of a class.
+type Fault struct {
+	Class   string // as the rules name it
+	Message string
+}
+
+// Error returns the place and the message.
+func (f *Fault) Error() string { return "classes." + f.Class + ": " + f.Message }
+
+// New compiles rules against the catalogue. All that is wrong with the rules is in the error: Faults, joined.
 func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 	p := &Policy{version: rules.Version, byFull: map[string]*class{}, byName: map[string][]*class{}}
 	for i := range catalogue {
@@ -65,37 +74,37 @@ func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 	sort.Slice(p.classes, func(i, j int) bool { return p.classes[i].FullName() < p.classes[j].FullName() })
 	var errs []error
 	fail := func(name, format string, args ...any) {
-		errs = append(errs, fmt.Errorf("classes.%s: %s", name, fmt.Sprintf(format, args...)))
+		errs = append(errs, &Fault{name, fmt.Sprintf(format, args...)})
 	}
 	names := make([]string, 0, len(rules.Classes))
 	for name := range rules.Classes {
 		names = append(names, name)
 	}
 	sort.Strings(names)
-	ruled := map[*class]bool{}
+	ruled := map[*class]string{}
 	for _, name := range names {
 		c, err := p.named(name)
 		switch {
 		case err != nil:
 			fail(name, "%v", err)
-		case ruled[c]:
-			fail(name, "the class has another rule already")
+		case ruled[c] != "":
+			fail(name, "the class has another rule already, %s", ruled[c])
 		default:
-			c.rule, c.listed, ruled[c] = rules.Classes[name], true, true
+			c.rule, c.listed, ruled[c] = rules.Classes[name], true, name
 		}
 	}
 	for _, c := range p.classes {
-		c.fields(func(format string, args ...any) { fail(c.FullName(), format, args...) })
+		c.fields(func(format string, args ...any) { fail(ruled[c], format, args...) })
 	}
 	for _, c := range p.classes {
 		c.relate(p)
 	}
 	for _, c := range p.classes {
-		c.filters(func(format string, args ...any) { fail(c.FullName(), format, args...) })
+		c.filters(func(format string, args ...any) { fail(ruled[c], format, args...) })
 	}
 	for _, c := range p.classes {
 		if c.circular() {
-			fail(c.FullName(), "tenant.through: %s leads back to the class itself", c.rule.Tenant.Through)
+			fail(ruled[c], "tenant.through: %s leads back to the class itself", c.rule.Tenant.Through)
 		}
 	}
 	return p, errors.Join(errs...)

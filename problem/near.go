@@ -2,16 +2,16 @@ package problem
 
 import "sort"
 
-// Nearest returns up to max of names that are close enough to got to be what was meant, closest first.
+// Nearest returns up to most of names that are close enough to got to be what was meant, closest first.
 // Distance counts edits with transposition; a name further away than a third of its length is not near.
-func Nearest(got string, names []string, max int) []string {
+func Nearest(got string, names []string, most int) []string {
 	type scored struct {
 		name string
 		d    int
 	}
 	var near []scored
 	for _, n := range names {
-		if d := distance(fold(got), fold(n)); d <= 1+len(n)/3 && d < len(n) {
+		if d := distance(fold(got), fold(n)); d <= max(1, (len(n)+1)/3) && d < len(n) {
 			near = append(near, scored{n, d})
 		}
 	}
@@ -21,8 +21,8 @@ func Nearest(got string, names []string, max int) []string {
 		}
 		return near[i].name < near[j].name
 	})
-	if len(near) > max {
-		near = near[:max]
+	if len(near) > most {
+		near = near[:most]
 	}
 	out := make([]string, len(near))
 	for i, s := range near {

@@ -1,6 +1,9 @@
 package tool
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // The times that calls may take (design 03).
 const (
@@ -10,16 +13,26 @@ const (
 	queryTimeout  = 30 * time.Second
 )
 
-// The limits of the data tools (design 03).
-const (
-	defaultLimit  = 100
-	maxIDs        = 50
-	defaultSample = 5
-)
+// maxIDs is the most different ids of one get_objects (design 03).
+const maxIDs = 50
+
+// Options are what an owner may set of the data tools. The zero Options take the defaults of design 03.
+type Options struct {
+	QueryRows  int                      // records of query_class when a call names no limit; 0 takes 100, at most 1,000
+	SampleRows int                      // records of get_sample_objects when a call names no limit; 0 takes 5, at most 20
+	Timeouts   map[string]time.Duration // by tool name; tools that are not named keep their own
+}
 
 // Data returns the tools over data.
-func Data() []Tool {
-	return []Tool{getAllSchemas(), getSchema(), queryClass(), countObjects(), getObject(), getObjects(), getSampleObjects()}
+func Data(o Options) []Tool {
+	tools := []Tool{getAllSchemas(), getSchema(), queryClass(cmp.Or(o.QueryRows, 100)), countObjects(), getObject(), getObjects(),
+		getSampleObjects(cmp.Or(o.SampleRows, 5))}
+	for i := range tools {
+		if d, ok := o.Timeouts[tools[i].Name]; ok {
+			tools[i].Timeout = d
+		}
+	}
+	return tools
 }
 
 // Lean names the tools of the profile for agents with a small context.

@@ -2,21 +2,22 @@ package tool
 
 import (
 	"context"
+	"strconv"
 
 	bailiwick "github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// getSampleObjects shows what records look like.
-func getSampleObjects() Tool {
+// getSampleObjects shows what records look like, rows of them when a call names no limit.
+func getSampleObjects(rows int) Tool {
 	return Tool{
 		Name:        "get_sample_objects",
 		Title:       "Sample records",
 		Description: "A few of the newest records of a class, without its large fields: what values look like.",
 		Input: compact(`{"type": "object", "additionalProperties": false, "required": ["class_name"], "properties": {
 			"class_name": {"type": "string"},
-			"limit": {"type": "integer", "minimum": 1, "maximum": 20, "description": "default 5"}}}`),
+			"limit": {"type": "integer", "minimum": 1, "maximum": 20, "description": "default ` + strconv.Itoa(rows) + `"}}}`),
 		Output: compact(`{"type": "object", "required": ["class_name", "results", "result_count"], "properties": {
 			"class_name": {"type": "string"}, "results": {"type": "array", "items": {"type": "object"}}, "result_count": {"type": "integer"},
 			"_truncated": {"type": "object"}}}`),
@@ -25,7 +26,7 @@ func getSampleObjects() Tool {
 		Timeout:     schemaTimeout,
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (Result, error) {
 			args := arguments{in}
-			q := &query.Find{Class: args.text("class_name"), Limit: args.number("limit", defaultSample), Sample: true}
+			q := &query.Find{Class: args.text("class_name"), Limit: args.number("limit", rows), Sample: true}
 			page, err := c.Read(ctx, q)
 			if err != nil {
 				return Result{}, err

@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	bailiwick "github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -10,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// queryClass finds records.
-func queryClass() Tool {
+// queryClass finds records, rows of them when a call names no limit.
+func queryClass(rows int) Tool {
 	return Tool{
 		Name:  "query_class",
 		Title: "Query a class",
@@ -24,7 +25,7 @@ func queryClass() Tool {
 			"keys": {"type": "array", "maxItems": 64, "items": {"type": "string"}, "description": "fields to return; all when absent. pointer.field reaches into the record pointed to"},
 			"include": {"type": "array", "maxItems": 20, "items": {"type": "string"}, "description": "pointer fields to replace with their records"},
 			"order": {"type": "string", "description": "fields apart by commas, - for descending: -created_at,title"},
-			"limit": {"type": "integer", "minimum": 1, "maximum": 1000, "description": "default 100"},
+			"limit": {"type": "integer", "minimum": 1, "maximum": 1000, "description": "default ` + strconv.Itoa(rows) + `"},
 			"skip": {"type": "integer", "minimum": 0, "maximum": 1000000000},
 			"cursor": {"type": "string", "description": "from next_call"},
 			"format": {"type": "string", "enum": ["json", "csv", "markdown", "table"]},
@@ -44,7 +45,7 @@ func queryClass() Tool {
 		Timeout:     queryTimeout,
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (Result, error) {
 			args := arguments{in}
-			q, err := find(args)
+			q, err := find(args, rows)
 			if err != nil {
 				return Result{}, err
 			}
@@ -58,8 +59,8 @@ func queryClass() Tool {
 }
 
 // find reads the arguments of query_class as a query.
-func find(args arguments) (*query.Find, error) {
-	q := &query.Find{Class: args.text("class_name"), Limit: args.number("limit", defaultLimit), Skip: args.number("skip", 0),
+func find(args arguments, rows int) (*query.Find, error) {
+	q := &query.Find{Class: args.text("class_name"), Limit: args.number("limit", rows), Skip: args.number("skip", 0),
 		Cursor: args.text("cursor"), Raw: args.raw()}
 	var err error
 	if q.Where, err = args.where(); err != nil {

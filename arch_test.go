@@ -1,0 +1,222 @@
+package bailiwick
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/bailiwick-dev/bailiwick"
+
+// mayImport is the architecture: each package and all it may import of ours. A package that is missing here, or an
+// import that is missing from its line, fails the build. docs/architecture.md says the same in words.
+var mayImport = map[string]string{
+	// words: no I/O; they import nothing but words
+	"problem": "",
+	"value":   "problem",
+	"schema":  "value",
+	"query":   "problem value",
+
+	// the way
+	"identity": "problem query value",
+	"policy":   "identity problem query schema value",
+	"compile":  "policy problem query schema value",
+	"source":   "policy schema value",
+	"redact":   "policy problem value",
+	"shape":    "policy problem redact value",
+	"audit":    "problem value",
+	"limit":    "problem",
+	".":        "audit identity limit policy problem query redact schema shape source value",
+
+	// doors to data
+	"source/sqldb":      "compile policy problem query schema source value",
+	"source/memory":     "policy problem query schema source value",
+	"source/sourcetest": "compile identity policy problem query schema source value",
+
+	// doors to people and agents
+	"tool":            ". identity policy problem query schema shape value",
+	"server":          "identity problem tool value",
+	"conformance":     "identity problem server tool value",
+	"config":          "identity policy problem query schema value",
+	"store/sqlite":    "audit identity limit problem",
+	"store/storetest": "audit identity limit problem",
+
+	// the demo application and its servers, for people and tests
+	"demo":         "",
+	"testservices": "",
+
+	"cmd/bailiwick": "*",
+}
+
+func TestImports(t *testing.T) {
+	seen := map[string]bool{}
+	walk(t, func(dir, path string, file *ast.File, _ *token.FileSet) {
+		seen[dir] = true
+		may, ok := mayImport[dir]
+		if !ok {
+			t.Errorf("%s: package is not in mayImport", dir)
+			return
+		}
+		for _, spec := range file.Imports {
+			to := strings.Trim(spec.Path.Value, `"`)
+			if to != module && !strings.HasPrefix(to, module+"/") {
+				continue
+			}
+			to = strings.TrimPrefix(strings.TrimPrefix(to, module), "/")
+			if to == "" {
+				to = "."
+			}
+			if may != "*" && !slices.Contains(strings.Fields(may), to) {
+				t.Errorf("%s imports %s; %s may import only: %s", path, to, dir, may)
+			}
+		}
+	})
+	for dir := range mayImport {
+		if !seen[dir] {
+			t.Errorf("mayImport names %s, which does not exist", dir)
+		}
+	}
+}
+
+// TestPackageDocs wants one package comment per package: its place in the way and what it refuses.
+func TestPackageDocs(t *testing.T) {
+	docs := map[string]int{}
+	walk(t, func(dir, _ string, file *ast.File, _ *token.FileSet) {
+		docs[dir] += 0
+		if file.Doc != nil {
+			docs[dir]++
+		}
+	})
+	for dir, n := range docs {
+		if n != 1 {
+			t.Errorf("%s: %d package comments, want 1", dir, n)
+		}
+	}
+}
+
+// TestRooms wants small rooms: what grows past these holds two ideas.
+func TestRooms(t *testing.T) {
+	const maxFile, maxFunction, maxPackage, maxParameters = 400, 60, 2500, 5
+	packages := map[string]int{}
+	walk(t, func(dir, path string, file *ast.File, fset *token.FileSet) {
+		lines := fset.File(file.Pos()).LineCount()
+		packages[dir] += lines
+		if lines > maxFile {
+			t.Errorf("%s: %d lines, want at most %d", path, lines, maxFile)
+		}
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			if n := fset.Position(f.End()).Line - fset.Position(f.Pos()).Line + 1; n > maxFunction {
+				t.Errorf("%s: %s has %d lines, want at most %d", path, f.Name.Name, n, maxFunction)
+			}
+			if n := f.Type.Params.NumFields(); n > maxParameters {
+				t.Errorf("%s: %s takes %d parameters, want at most %d", path, f.Name.Name, n, maxParameters)
+			}
+		}
+	})
+	for dir, n := range packages {
+		if n > maxPackage {
+			t.Errorf("%s: %d lines, want at most %d", dir, n, maxPackage)
+		}
+	}
+}
+
+// TestWords wants exported names documented, no init, and none of the names that say nothing.
+func TestWords(t *testing.T) {
+	empty := []string{"util", "utils", "common", "helper", "helpers", "manager", "service", "base", "impl", "types", "models"}
+	walk(t, func(dir, path string, file *ast.File, _ *token.FileSet) {
+		if name := file.Name.Name; slices.Contains(empty, name) || slices.Contains(empty, strings.TrimSuffix(filepath.Base(path), ".go")) {
+			t.Errorf("%s: a name that says nothing", path)
+		}
+		for _, d := range file.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Recv == nil && d.Name.Name == "init" {
+					t.Errorf("%s: init hides wiring", path)
+				}
+				if d.Name.IsExported() && d.Doc == nil && exportedReceiver(d) && dir != "cmd/bailiwick" {
+					t.Errorf("%s: %s has no comment", path, d.Name.Name)
+				}
+			case *ast.GenDecl:
+				undocumented(t, path, d)
+			}
+		}
+	})
+}
+
+func exportedReceiver(d *ast.FuncDecl) bool {
+	if d.Recv == nil {
+		return true
+	}
+	typ := d.Recv.List[0].Type
+	if star, ok := typ.(*ast.StarExpr); ok {
+		typ = star.X
+	}
+	name, ok := typ.(*ast.Ident)
+	return ok && name.IsExported()
+}
+
+func undocumented(t *testing.T, path string, d *ast.GenDecl) {
+	t.Helper()
+	for _, spec := range d.Specs {
+		s, ok := spec.(*ast.TypeSpec)
+		if ok && s.Name.IsExported() && d.Doc == nil && s.Doc == nil {
+			t.Errorf("%s: type %s has no comment", path, s.Name.Name)
+		}
+	}
+}
+
+// TestBypass checks that programs which skip a step do not compile.
+func TestBypass(t *testing.T) {
+	dirs, err := filepath.Glob("testdata/bypass/*")
+	if err != nil || len(dirs) == 0 {
+		t.Fatal("no bypass programs", err)
+	}
+	for _, dir := range dirs {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			src, err := os.ReadFile(filepath.Join(dir, "main.go"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			first, _, _ := strings.Cut(string(src), "\n")
+			want := strings.TrimPrefix(first, "// want: ")
+			out, err := exec.Command("go", "build", "-o", os.DevNull, "./"+dir).CombinedOutput()
+			if err == nil || !strings.Contains(string(out), want) {
+				t.Errorf("build: %v\n%s\nwant an error with %q", err, out, want)
+			}
+		})
+	}
+}
+
+func walk(t *testing.T, visit func(dir, path string, file *ast.File, fset *token.FileSet)) {
+	t.Helper()
+	fset := token.NewFileSet()
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "testdata" || d.Name() == "node_modules" || d.Name() == "scripts" || path != "." && strings.HasPrefix(d.Name(), ".")):
+			return fs.SkipDir
+		case strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go"):
+			file, err := parser.ParseFile(fset, path, nil, parser.ParseComments)
+			if err != nil {
+				return err
+			}
+			visit(filepath.ToSlash(filepath.Dir(path)), path, file, fset)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
