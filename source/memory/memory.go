@@ -1,0 +1,266 @@
+// Package memory is a source that holds its records itself and reads them by the definition of the query language.
+//
+// It stands where an adapter of a database stands, behind the same door, and runs nothing but a Permit. It is the
+// oracle of sourcetest: plain rather than quick, and written from docs/query-language.md, never from what compile
+// makes of a query. What it doesn't know of a plan it refuses.
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A Source is records in memory. It never changes, so it can be read from several goroutines.
+type Source struct {
+	classes []schema.Class
+	rows    map[string][]value.Row
+}
+
+// New returns a Source of these classes. rows holds the records of each by the class's name; the values of a record
+// stand in the order of the class's fields. Source keeps both.
+func New(classes []schema.Class, rows map[string][]value.Row) *Source {
+	sorted := slices.Clone(classes)
+	slices.SortFunc(sorted, func(a, b schema.Class) int { return strings.Compare(a.Name, b.Name) })
+	return &Source{sorted, rows}
+}
+
+// Describe returns the classes as they were given, ordered by name, and no warnings.
+func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error) {
+	return s.classes, nil, ended(ctx)
+}
+
+// Read evaluates the permit's plan over all records of its classes.
+func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error) {
+	plan, err := p.Plan()
+	if err != nil {
+		return nil, err
+	}
+	r := &reading{ctx: ctx, source: s, plan: plan}
+	records, err := r.matching()
+	if err != nil {
+		return nil, err
+	}
+	if plan.Count {
+		return func(yield func(value.Row, error) bool) {
+			yield(value.Row{value.OfInt(int64(len(records)))}, nil)
+		}, nil
+	}
+	return r.rows(r.page(records)), nil
+}
+
+// A reading is one plan being evaluated.
+type reading struct {
+	ctx    context.Context
+	source *Source
+	plan   *policy.Plan
+}
+
+// matching returns the records of the plan's view that satisfy its filter.
+func (r *reading) matching() ([]value.Row, error) {
+	records, err := r.view(r.plan.View)
+	if err != nil || r.plan.Where == nil {
+		return records, err
+	}
+	return r.keep(records, r.plan.View.Class(), r.plan.Where)
+}
+
+// view returns the records of a class for which every layer of the view holds.
+func (r *reading) view(v *policy.View) ([]value.Row, error) {
+	c := v.Class()
+	records, ok := r.source.rows[c.Name]
+	if !ok && !slices.ContainsFunc(r.source.classes, func(have schema.Class) bool { return have.Name == c.Name }) {
+		return nil, problem.New(problem.Internal, fmt.Sprintf("the plan names %s, which is not in this source", c.Name))
+	}
+	for _, l := range v.Layers {
+		var err error
+		if l.Through != nil {
+			records, err = r.through(records, c, l.Through)
+		} else {
+			records, err = r.keep(records, c, l.Filter)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return records, nil
+}
+
+// through keeps the records whose pointer leads into a view.
+func (r *reading) through(records []value.Row, c *schema.Class, t *policy.Through) ([]value.Row, error) {
+	targets, err := r.view(t.View)
+	if err != nil {
+		return nil, err
+	}
+	from, key := index(c, t.Field), index(t.View.Class(), t.Key)
+	var kept []value.Row
+	for _, row := range records {
+		if err := ended(r.ctx); err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(targets, func(target value.Row) bool { return same(row[from], target[key]) }) {
+			kept = append(kept, row)
+		}
+	}
+	return kept, nil
+}
+
+func (r *reading) keep(records []value.Row, c *schema.Class, f query.Filter) ([]value.Row, error) {
+	test, err := predicate(f)
+	if err != nil {
+		return nil, err
+	}
+	var kept []value.Row
+	for _, row := range records {
+		if err := ended(r.ctx); err != nil {
+			return nil, err
+		}
+		if test(record{c, row}) {
+			kept = append(kept, row)
+		}
+	}
+	return kept, nil
+}
+
+// page returns the records that the plan's order, place, skip and limit leave.
+func (r *reading) page(records []value.Row) []value.Row {
+	plan, c := r.plan, r.plan.View.Class()
+	place := func(row value.Row) []value.Value {
+		at := make([]value.Value, len(plan.Order))
+		for i, o := range plan.Order {
+			at[i] = row[index(c, o.Field.Name)]
+		}
+		return at
+	}
+	inOrder := func(a, b []value.Value) int {
+		for i, o := range plan.Order {
+			if d := value.Order(a[i], b[i]); d != 0 && o.Desc {
+				return -d
+			} else if d != 0 {
+				return d
+			}
+		}
+		return 0
+	}
+	records = slices.Clone(records)
+	slices.SortStableFunc(records, func(a, b value.Row) int { return inOrder(place(a), place(b)) })
+	if plan.After != nil {
+		records = slices.DeleteFunc(records, func(row value.Row) bool { return inOrder(place(row), plan.After) <= 0 })
+	}
+	records = records[min(plan.Skip, len(records)):]
+	return records[:min(plan.Limit+1, len(records))]
+}
+
+// rows yields the columns and the order's values of records, each with what its pointers lead to.
+func (r *reading) rows(records []value.Row) source.Rows {
+	return func(yield func(value.Row, error) bool) {
+		targets := make([][]value.Row, len(r.plan.Joins))
+		for i, j := range r.plan.Joins {
+			var err error
+			if targets[i], err = r.view(j.View); err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+		for _, row := range records {
+			if err := ended(r.ctx); err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(r.columns(row, targets), nil) {
+				return
+			}
+		}
+	}
+}
+
+func (r *reading) columns(row value.Row, targets [][]value.Row) value.Row {
+	plan := r.plan
+	joined := make([]record, len(plan.Joins))
+	at := func(join int) record {
+		if join < 0 {
+			return record{plan.View.Class(), row}
+		}
+		return joined[join]
+	}
+	for i, j := range plan.Joins {
+		c := j.View.Class()
+		pointer, key := at(j.From).value(j.Field), index(c, j.Key)
+		joined[i] = record{class: c}
+		if n := slices.IndexFunc(targets[i], func(t value.Row) bool { return same(pointer, t[key]) }); n >= 0 {
+			joined[i].row = targets[i][n]
+		}
+	}
+	out := make(value.Row, 0, len(plan.Columns)+len(plan.Order))
+	for _, c := range plan.Columns {
+		out = append(out, part(at(c.Join).value(c.Field.Name), c.Part))
+	}
+	if plan.Unique {
+		for _, o := range plan.Order {
+			out = append(out, at(-1).value(o.Field.Name))
+		}
+	}
+	return out
+}
+
+// part returns what path leads to in v: null where nothing is, and a list of what each element leads to for a list.
+func part(v value.Value, path query.Path) value.Value {
+	if len(path) == 0 {
+		return v
+	}
+	if v.Kind() == value.Array {
+		out := make([]value.Value, len(v.List()))
+		for i, e := range v.List() {
+			out[i] = part(e, path)
+		}
+		return value.OfArray(out)
+	}
+	inner, ok := v.Get(path[0])
+	if !ok {
+		return value.Value{}
+	}
+	return part(inner, path[1:])
+}
+
+// A record is the values of one record of a class; no row is the record that a pointer doesn't lead to.
+type record struct {
+	class *schema.Class
+	row   value.Row
+}
+
+func (r record) value(field string) value.Value {
+	if r.row == nil {
+		return value.Value{}
+	}
+	return r.row[index(r.class, field)]
+}
+
+func index(c *schema.Class, field string) int {
+	return slices.IndexFunc(c.Fields, func(f schema.Field) bool { return f.Name == field })
+}
+
+func same(a, b value.Value) bool {
+	c, alike := value.Compare(a, b)
+	return alike && c == 0
+}
+
+// ended returns why a reading must stop, or nil.
+func ended(ctx context.Context) error {
+	switch err := ctx.Err(); {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return &problem.Error{Code: problem.Timeout, Detail: "the query took too long", Err: err}
+	default:
+		return &problem.Error{Code: problem.Cancelled, Detail: "the query was cancelled", Err: err}
+	}
+}

@@ -1,0 +1,164 @@
+package memory
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A test tells whether a filter holds for what has leaves: a record, or an element of a list.
+type test func(rooted) bool
+
+// A rooted is what paths start at.
+type rooted interface {
+	// leaves returns what a path leads to; nothing, when it leads nowhere.
+	leaves(query.Path) []value.Value
+}
+
+func (r record) leaves(path query.Path) []value.Value {
+	return leaves(r.value(path[0]), path[1:])
+}
+
+// An element is the root of the paths in an $elemMatch.
+type element struct{ value.Value }
+
+func (e element) leaves(path query.Path) []value.Value { return leaves(e.Value, path) }
+
+// leaves follows a path into v. A list stands for the objects in it.
+func leaves(v value.Value, path query.Path) []value.Value {
+	if len(path) == 0 {
+		return []value.Value{v}
+	}
+	switch v.Kind() {
+	case value.Object:
+		inner, _ := v.Get(path[0]) // what is missing is null
+		return leaves(inner, path[1:])
+	case value.Array:
+		var all []value.Value
+		for _, e := range v.List() {
+			if e.Kind() == value.Object {
+				all = append(all, leaves(e, path)...)
+			}
+		}
+		return all
+	}
+	return nil
+}
+
+// someCandidate reports whether holds is true of a leaf or of an element of a leaf that is a list.
+func someCandidate(of []value.Value, holds func(value.Value) bool) bool {
+	return slices.ContainsFunc(of, func(leaf value.Value) bool {
+		return holds(leaf) || slices.ContainsFunc(leaf.List(), holds)
+	})
+}
+
+// predicate makes a test of a filter.
+func predicate(f query.Filter) (test, error) {
+	switch f := f.(type) {
+	case query.And:
+		parts, err := predicates(f)
+		return func(r rooted) bool {
+			return !slices.ContainsFunc(parts, func(p test) bool { return !p(r) })
+		}, err
+	case query.Or:
+		parts, err := predicates(f)
+		return func(r rooted) bool {
+			return slices.ContainsFunc(parts, func(p test) bool { return p(r) })
+		}, err
+	case query.Not:
+		part, err := predicate(f.Part)
+		return func(r rooted) bool { return !part(r) }, err
+	case query.Never:
+		return func(rooted) bool { return false }, nil
+	case query.Compare:
+		return comparison(f), nil
+	case query.In:
+		return func(r rooted) bool {
+			return f.Not != slices.ContainsFunc(f.Values, func(v value.Value) bool { return equals(r.leaves(f.Path), v) })
+		}, nil
+	}
+	return inner(f)
+}
+
+// inner makes the tests that look at what a value consists of.
+func inner(f query.Filter) (test, error) {
+	switch f := f.(type) {
+	case query.Exists:
+		return func(r rooted) bool {
+			return f.Want == slices.ContainsFunc(r.leaves(f.Path), func(v value.Value) bool { return !v.IsNull() })
+		}, nil
+	case query.Regex:
+		expression, err := regexp.Compile(f.Expression())
+		return func(r rooted) bool {
+			return someCandidate(r.leaves(f.Path), func(v value.Value) bool {
+				return v.Kind() == value.String && expression.MatchString(v.Text())
+			})
+		}, err
+	case query.StartsWith:
+		return func(r rooted) bool {
+			return someCandidate(r.leaves(f.Path), func(v value.Value) bool {
+				return v.Kind() == value.String && strings.HasPrefix(v.Text(), f.Prefix)
+			})
+		}, nil
+	case query.Size:
+		return func(r rooted) bool {
+			return slices.ContainsFunc(r.leaves(f.Path), func(v value.Value) bool {
+				return v.Kind() == value.Array && int64(len(v.List())) == f.N
+			})
+		}, nil
+	case query.ElemMatch:
+		match, err := predicate(f.Match)
+		return func(r rooted) bool {
+			return slices.ContainsFunc(r.leaves(f.Path), func(v value.Value) bool {
+				return slices.ContainsFunc(v.List(), func(e value.Value) bool { return match(element{e}) })
+			})
+		}, err
+	}
+	return nil, problem.New(problem.Internal, fmt.Sprintf("memory knows no filter %T", f))
+}
+
+func predicates(parts []query.Filter) ([]test, error) {
+	if len(parts) == 0 {
+		return nil, problem.New(problem.InvalidQuery, "an empty list of conditions")
+	}
+	out := make([]test, len(parts))
+	for i, p := range parts {
+		var err error
+		if out[i], err = predicate(p); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// equals reports whether a candidate equals v. Null also equals what no path leads to.
+func equals(of []value.Value, v value.Value) bool {
+	if v.IsNull() {
+		return len(of) == 0 || someCandidate(of, value.Value.IsNull)
+	}
+	return someCandidate(of, func(c value.Value) bool { return same(c, v) })
+}
+
+func comparison(f query.Compare) test {
+	switch f.Op {
+	case query.Eq:
+		return func(r rooted) bool { return equals(r.leaves(f.Path), f.Value) }
+	case query.Ne:
+		return func(r rooted) bool { return !equals(r.leaves(f.Path), f.Value) }
+	}
+	stands := map[query.Op]func(int) bool{
+		query.Gt: func(c int) bool { return c > 0 }, query.Gte: func(c int) bool { return c >= 0 },
+		query.Lt: func(c int) bool { return c < 0 }, query.Lte: func(c int) bool { return c <= 0 },
+	}[f.Op]
+	return func(r rooted) bool {
+		return someCandidate(r.leaves(f.Path), func(c value.Value) bool {
+			order, alike := value.Compare(c, f.Value)
+			return alike && stands(order)
+		})
+	}
+}

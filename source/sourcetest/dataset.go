@@ -1,0 +1,287 @@
+package sourcetest
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/compile"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A Dataset is tables and their records, to be loaded into the source under test.
+type Dataset struct{ tables []table }
+
+// A table is one class in a form that every kind of source can be made from.
+type table struct {
+	name    string
+	needs   Ability // the ability without which a source has no such table
+	columns []column
+	key     []string
+	foreign []schema.Relation
+	rows    string // one JSON array per line, a value per column; dates and bytes as the query language writes them
+}
+
+type column struct {
+	name     string
+	is       schema.Type
+	required bool
+	sqlite   string // the declared type where it isn't the usual one of the field's type
+	postgres string
+}
+
+// The declared types. SQLite has no decimals and no arrays; describing it tells so.
+var (
+	sqliteTypes = map[schema.Type]string{schema.Any: "", schema.String: "TEXT", schema.Integer: "INTEGER", schema.Double: "REAL",
+		schema.Decimal: "NUMERIC", schema.Boolean: "BOOLEAN", schema.Date: "DATETIME", schema.Day: "DATE", schema.UUID: "UUID",
+		schema.Bytes: "BLOB", schema.JSON: "JSON", schema.Array: "JSON"}
+	sqliteSeen    = map[schema.Type]schema.Type{schema.Decimal: schema.Double, schema.Array: schema.JSON}
+	postgresTypes = map[schema.Type]string{schema.String: "text", schema.Integer: "bigint", schema.Double: "double precision",
+		schema.Decimal: "numeric", schema.Boolean: "boolean", schema.Date: "timestamptz", schema.Day: "date", schema.UUID: "uuid",
+		schema.Bytes: "bytea", schema.JSON: "jsonb", schema.Array: "text[]"}
+)
+
+// Script returns the statements that create the tables and their records in a SQL database.
+func (d Dataset) Script(t testing.TB, dialect compile.Dialect) []string {
+	t.Helper()
+	var create, insert, relate []string
+	if dialect == compile.PostgreSQL {
+		create = append(create, `SET timezone = 'UTC'`, `CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy')`,
+			`CREATE COLLATION nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)`)
+	}
+	for _, table := range d.tables {
+		var parts []string
+		for _, c := range table.columns {
+			part := ident(c.name) + " " + c.declared(dialect)
+			if c.required {
+				part += " NOT NULL"
+			}
+			parts = append(parts, part)
+		}
+		if table.key != nil {
+			parts = append(parts, "PRIMARY KEY ("+idents(table.key)+")")
+		}
+		for _, f := range table.foreign {
+			foreign := fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s (%s)", idents(f.Fields), ident(f.Target), idents(f.TargetFields))
+			if dialect == compile.SQLite {
+				parts = append(parts, foreign)
+			} else { // not checked for the records that are there, some of which dangle
+				relate = append(relate, "ALTER TABLE "+ident(table.name)+" ADD "+foreign+" NOT VALID")
+			}
+		}
+		create = append(create, "CREATE TABLE "+ident(table.name)+" ("+strings.Join(parts, ", ")+")")
+		for _, row := range table.records(t) {
+			texts := make([]string, len(row))
+			for i, v := range row {
+				texts[i] = table.columns[i].literal(v, dialect)
+			}
+			insert = append(insert, "INSERT INTO "+ident(table.name)+" VALUES ("+strings.Join(texts, ", ")+")")
+		}
+	}
+	return append(append(create, insert...), relate...)
+}
+
+func (c column) declared(dialect compile.Dialect) string {
+	own, usual := c.sqlite, sqliteTypes[c.is]
+	if dialect == compile.PostgreSQL {
+		own, usual = c.postgres, postgresTypes[c.is]
+	}
+	if own != "" {
+		return own
+	}
+	return usual
+}
+
+// records reads the rows as they are written.
+func (t *table) records(tb testing.TB) []value.Row {
+	tb.Helper()
+	var out []value.Row
+	for line := range strings.Lines(t.rows) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		v, err := value.Read([]byte(line), 0)
+		if err != nil || len(v.List()) != len(t.columns) {
+			tb.Fatalf("%s: %s: %d values for %d columns, %v", t.name, line, len(v.List()), len(t.columns), err)
+		}
+		out = append(out, v.List())
+	}
+	return out
+}
+
+// literal writes v as the dialect's SQL.
+func (c column) literal(v value.Value, dialect compile.Dialect) string {
+	if v.IsNull() && c.is != schema.JSON {
+		return "NULL"
+	}
+	switch c.is {
+	case schema.JSON:
+		if sqlNull(v) {
+			return "NULL"
+		}
+		return quoted(string(v.AppendJSON(nil)))
+	case schema.Array:
+		if dialect == compile.PostgreSQL {
+			return quoted(arrayText(v))
+		}
+		return quoted(string(v.AppendJSON(nil)))
+	case schema.Double:
+		return c.double(v, dialect)
+	case schema.Integer, schema.Decimal:
+		return v.String()
+	case schema.Boolean:
+		return strings.ToUpper(v.String())
+	case schema.Bytes:
+		raw := hex.EncodeToString([]byte(bytesOf(v)))
+		if dialect == compile.PostgreSQL {
+			return `'\x` + raw + `'`
+		}
+		return "x'" + raw + "'"
+	}
+	if v.Kind() != value.String {
+		return v.String()
+	}
+	return quoted(v.Text())
+}
+
+// double writes a double; NaN and the infinities stand as strings in the rows.
+func (c column) double(v value.Value, dialect compile.Dialect) string {
+	switch {
+	case v.Kind() != value.String:
+		return v.String()
+	case dialect == compile.PostgreSQL:
+		return quoted(v.Text())
+	case v.Text() == "Infinity":
+		return "9e999"
+	case v.Text() == "-Infinity":
+		return "-9e999"
+	}
+	return "NULL" // SQLite stores a NaN as null
+}
+
+// arrayText writes a list as PostgreSQL's array: {"a",NULL}.
+func arrayText(v value.Value) string {
+	parts := make([]string, len(v.List()))
+	for i, e := range v.List() {
+		parts[i] = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(e.String()) + `"`
+		if e.IsNull() {
+			parts[i] = "NULL"
+		}
+	}
+	return "{" + strings.Join(parts, ",") + "}"
+}
+
+// Classes returns what a source that holds the tables exactly tells of them.
+func (d Dataset) Classes(name string) []schema.Class {
+	classes := make([]schema.Class, len(d.tables))
+	for i, t := range d.tables {
+		classes[i] = schema.Class{Source: name, Name: t.name, Table: t.name, Key: t.key, Relations: t.foreign}
+		for _, c := range t.columns {
+			classes[i].Fields = append(classes[i].Fields, schema.Field{Name: c.name, Type: c.is, NotNull: c.required})
+		}
+	}
+	return classes
+}
+
+// Rows returns the records as values of the types that classes, which hold the tables, give their fields.
+func (d Dataset) Rows(t testing.TB, classes []schema.Class) map[string][]value.Row {
+	t.Helper()
+	out := map[string][]value.Row{}
+	for _, table := range d.tables {
+		var class *schema.Class
+		for i := range classes {
+			if classes[i].Name == table.name {
+				class = &classes[i]
+			}
+		}
+		if class == nil {
+			t.Fatalf("the source has no class %s", table.name)
+		}
+		rows := []value.Row{}
+		for _, written := range table.records(t) {
+			row := make(value.Row, len(written))
+			for i, v := range written {
+				row[i] = held(v, &class.Fields[i])
+			}
+			rows = append(rows, row)
+		}
+		out[table.name] = rows
+	}
+	return out
+}
+
+// held is a written value as a field holds it.
+func held(v value.Value, f *schema.Field) value.Value {
+	is := f.Type
+	switch {
+	case v.Kind() == value.Int && f.Native == sqliteTypes[schema.Decimal]:
+		return v // SQLite keeps whole numbers whole there
+	case v.IsNull() || is == schema.JSON && sqlNull(v):
+		return value.Value{}
+	case is == schema.Bytes:
+		return value.OfBytes(bytesOf(v))
+	case is == schema.Decimal:
+		return value.OfDecimal(v.String())
+	case is == schema.Any && v.Kind() == value.Decimal:
+		x, _ := v.AsFloat()
+		return value.OfFloat(x)
+	case is == schema.Double:
+		if x, ok := v.AsFloat(); ok {
+			return value.OfFloat(x)
+		}
+		x, _ := strconv.ParseFloat(v.Text(), 64) // NaN or an infinity
+		return value.OfFloat(x)
+	case is == schema.Date || is == schema.Day:
+		d := date(v)
+		if is == schema.Date && d.Kind() == value.Day && f.Native != sqliteTypes[schema.Date] {
+			return value.OfDate(d.Micros()) // SQLite keeps the text, which says a day
+		}
+		return d
+	}
+	return v
+}
+
+// date reads a date as written: ISO 8601, or, as some keep it in SQLite, a number of seconds or milliseconds.
+func date(v value.Value) value.Value {
+	if v.Kind() == value.Int {
+		if n := v.Int(); math.Abs(float64(n)) < 1e11 {
+			return value.OfDate(n * 1e6)
+		}
+		return value.OfDate(v.Int() * 1000)
+	}
+	if d, ok := value.OfDateText(v.Text()); ok {
+		return d
+	}
+	return v
+}
+
+// sqlNull reports whether v is how the rows write SQL's null in a JSON column, where null is JSON's.
+func sqlNull(v value.Value) bool {
+	_, ok := v.Get("$sql")
+	return ok
+}
+
+func bytesOf(v value.Value) string {
+	raw, err := base64.StdEncoding.DecodeString(v.Text())
+	if err != nil {
+		panic(fmt.Sprintf("%s is not base64", v))
+	}
+	return string(raw)
+}
+
+func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+func ident(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+func idents(names []string) string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = ident(n)
+	}
+	return strings.Join(out, ", ")
+}

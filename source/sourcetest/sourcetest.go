@@ -1,0 +1,266 @@
+// Package sourcetest is the suite that every source passes.
+//
+// It stands beside the way and is imported by tests only. Run asks a source every operator on every type, and
+// compares with answers written by hand; Differential asks it random queries, and compares with package memory.
+// What a source can't do is declared with it, and checked: a limit that isn't true any more fails the suite.
+package sourcetest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// An Ability is something of the query language that not every source can do.
+type Ability string
+
+// The abilities. A source without one refuses with problem.Unsupported, has no such data, or isn't exact.
+const (
+	Untyped       Ability = "columns that hold values of any type"
+	NaN           Ability = "doubles that are not a number"
+	ExactDecimals Ability = "numbers with more digits than a double or a 64-bit integer holds"
+	AnyKey        Ability = "filters on JSON keys with a quote or a backslash in them"
+	LongRepeat    Ability = "regular expressions that repeat more than 255 times"
+	Microseconds  Ability = "dates finer than a millisecond"
+)
+
+// Limits are the abilities that a source hasn't got, each with the reason.
+type Limits map[Ability]string
+
+// An Open loads a dataset into a new source, which ends with the test.
+type Open func(*testing.T, Dataset) source.Source
+
+// Run asks a source everything.
+func Run(t *testing.T, open Open, limits Limits) {
+	s := newSubject(t, open, limits)
+	t.Run("describe", s.describe)
+	t.Run("where", s.where)
+	t.Run("order", s.order)
+	t.Run("pages", s.pages)
+	t.Run("keys", s.keys)
+	t.Run("include", s.include)
+	t.Run("ids", s.ids)
+	t.Run("views", s.views)
+	t.Run("refusals", s.refusals)
+	t.Run("ends", func(t *testing.T) { ends(t, open) })
+	for _, a := range s.untested() {
+		t.Errorf("no test asks for the declared limit: %s", a)
+	}
+}
+
+// A subject is the source under test and what it was loaded with.
+type subject struct {
+	source  source.Source
+	data    Dataset
+	limits  Limits
+	classes []schema.Class
+	policy  *policy.Policy // without restrictions
+	met     map[Ability]bool
+}
+
+func newSubject(t *testing.T, open Open, limits Limits) *subject {
+	t.Helper()
+	s := &subject{limits: limits, met: map[Ability]bool{}}
+	for _, table := range all() {
+		if _, lacks := limits[table.needs]; lacks {
+			s.met[table.needs] = true
+			continue
+		}
+		s.data.tables = append(s.data.tables, table)
+	}
+	s.source = open(t, s.data)
+	var err error
+	if s.classes, _, err = s.source.Describe(t.Context()); err != nil {
+		t.Fatalf("describe: %v", err)
+	}
+	s.policy = s.rules(t, nil)
+	return s
+}
+
+// rules makes a policy in which all classes can be seen, under what rules say.
+func (s *subject) rules(t *testing.T, rules map[string]policy.ClassRule) *policy.Policy {
+	t.Helper()
+	p, err := policy.New(policy.Rules{Unlisted: true, Classes: rules}, s.classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (s *subject) untested() []Ability {
+	var out []Ability
+	for a := range s.limits {
+		if !s.met[a] {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// reader may read everything.
+var reader = identity.Principal{ID: "test", Kind: identity.Agent, Scopes: []identity.Scope{identity.Read}}
+
+// read runs q as who and returns the plan and all rows.
+func (s *subject) read(ctx context.Context, p *policy.Policy, who identity.Principal, q query.Query) (*policy.Plan, []value.Row, error) {
+	permit, err := p.Read(who, q)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, err := permit.Plan()
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, err := collect(ctx, s.source, permit)
+	return plan, rows, err
+}
+
+func collect(ctx context.Context, from source.Source, permit policy.Permit) ([]value.Row, error) {
+	rows, err := from.Read(ctx, permit)
+	if err != nil {
+		return nil, err
+	}
+	var out []value.Row
+	for row, err := range rows {
+		if err != nil {
+			return out, err
+		}
+		out = append(out, slices.Clone(row))
+	}
+	return out, nil
+}
+
+// ids returns the keys of rows in their order: "1 2 3", and "acme/1 acme/2" for a key of two fields.
+func ids(plan *policy.Plan, rows []value.Row) string {
+	key := plan.View.Key()
+	out := make([]string, len(rows))
+	for i, row := range rows {
+		parts := make([]string, len(key))
+		for k, name := range key {
+			parts[k] = row[columnOf(plan, name)].String()
+		}
+		out[i] = strings.Join(parts, "/")
+	}
+	return strings.Join(out, " ")
+}
+
+func columnOf(plan *policy.Plan, path string) int {
+	return slices.IndexFunc(plan.Columns, func(c policy.Column) bool { return c.Path.String() == path })
+}
+
+// where parses the JSON of a where object.
+func where(t *testing.T, text string) query.Filter {
+	t.Helper()
+	if text == "" {
+		return nil
+	}
+	v, err := value.Read([]byte(text), 0)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	f, err := query.ParseWhere(v, "/where")
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return f
+}
+
+func (s *subject) describe(t *testing.T) {
+	want := s.data.Classes("")
+	for _, w := range want {
+		i := slices.IndexFunc(s.classes, func(c schema.Class) bool { return c.Name == w.Name })
+		if i < 0 {
+			t.Errorf("no class %s", w.Name)
+			continue
+		}
+		got := s.classes[i]
+		if !slices.Equal(got.Key, w.Key) {
+			t.Errorf("%s: key %q; want %q", w.Name, got.Key, w.Key)
+		}
+		if !slices.EqualFunc(got.Relations, w.Relations, func(a, b schema.Relation) bool {
+			return a.Target == b.Target && slices.Equal(a.Fields, b.Fields) && slices.Equal(a.TargetFields, b.TargetFields)
+		}) {
+			t.Errorf("%s: relations %v; want %v", w.Name, got.Relations, w.Relations)
+		}
+		if !slices.EqualFunc(got.Fields, w.Fields, func(a, b schema.Field) bool {
+			simpler, ok := sqliteSeen[b.Type]
+			return a.Name == b.Name && (a.Type == b.Type || ok && a.Type == simpler && s.limits[ExactDecimals] != "") && a.NotNull == b.NotNull
+		}) {
+			t.Errorf("%s: fields %+v; want %+v", w.Name, got.Fields, w.Fields)
+		}
+	}
+	if !slices.IsSortedFunc(s.classes, func(a, b schema.Class) int { return strings.Compare(a.Name, b.Name) }) {
+		t.Error("the classes are not ordered by name")
+	}
+	if len(s.classes) != len(want) {
+		t.Errorf("%d classes; want %d", len(s.classes), len(want))
+	}
+}
+
+func (s *subject) refusals(t *testing.T) {
+	if _, err := s.source.Read(t.Context(), policy.Permit{}); problem.CodeOf(err) != problem.PermissionDenied {
+		t.Errorf("the zero permit: %v; want %s", err, problem.PermissionDenied)
+	}
+}
+
+// ends tests that a reading stops soon after its context does, whenever that is. The question would take minutes.
+func ends(t *testing.T, open Open) {
+	s := &subject{data: Dataset{[]table{busy()}}, limits: Limits{}}
+	s.source = open(t, s.data)
+	var err error
+	if s.classes, _, err = s.source.Describe(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p := s.rules(t, nil)
+	long := &query.Count{Class: "busy", Where: where(t, busyWhere())}
+	for _, tt := range []struct {
+		name  string
+		limit func(context.Context) (context.Context, context.CancelFunc)
+		want  problem.Code
+	}{
+		{"cancelled before", func(c context.Context) (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancel(c)
+			cancel()
+			return ctx, cancel
+		}, problem.Cancelled},
+		{"cancelled meanwhile", func(c context.Context) (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancel(c)
+			time.AfterFunc(100*time.Millisecond, cancel)
+			return ctx, cancel
+		}, problem.Cancelled},
+		{"deadline", func(c context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(c, 100*time.Millisecond)
+		}, problem.Timeout},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ctx, cancel := tt.limit(t.Context())
+			defer cancel()
+			began := time.Now()
+			_, rows, err := s.read(ctx, p, reader, long)
+			if problem.CodeOf(err) != tt.want {
+				t.Errorf("%v, %v after %v; want %s", rows, err, time.Since(began), tt.want)
+			}
+			if errors.Is(err, context.Canceled) && tt.want == problem.Timeout {
+				t.Errorf("%v says the wrong reason", err)
+			}
+			if took := time.Since(began); took > 3*time.Second {
+				t.Errorf("it stopped after %v", took)
+			}
+		})
+	}
+	// The source still answers.
+	plan, rows, err := s.read(t.Context(), p, reader, &query.Find{Class: "busy", Limit: 2, Keys: []query.Path{{"id"}}})
+	if err != nil || ids(plan, rows) != "1 2 3" {
+		t.Errorf("after all that: %v, %v", rows, err)
+	}
+}

@@ -1,0 +1,213 @@
+package sourcetest
+
+import "github.com/bailiwick-dev/bailiwick/schema"
+
+var id = column{name: "id", is: schema.Integer, required: true}
+
+// all returns the tables of the suite.
+func all() []table {
+	return []table{texts(), numbers(), times(), kinds(), docs(), lists(), odd(), events(), untyped(), floats(), micros(),
+		orgs(), users(), posts(), comments(), parts()}
+}
+
+func texts() table {
+	return table{name: "texts", key: []string{"id"},
+		columns: []column{id, {name: "s", is: schema.String},
+			{name: "ci", is: schema.String, sqlite: "TEXT COLLATE NOCASE", postgres: "text COLLATE nocase"},
+			{name: "code", is: schema.String, sqlite: "CHAR(4)", postgres: "char(4)"},
+			{name: "mood", is: schema.String, postgres: "mood"}},
+		rows: `
+[1,  "apple",            "abc",   "ab",   "sad"]
+[2,  "Apple",            "ABC",   "AB",   "ok"]
+[3,  "",                 "",      "",     "happy"]
+[4,  null,               null,    null,   null]
+[5,  "İstanbul",         "Abc",   "abcd", "sad"]
+[6,  "istanbul",         "abd",   null,   null]
+[7,  "straße",           "ß",     null,   null]
+[8,  "STRASSE",          "SS",    null,   null]
+[9,  "\u00e9tude",       null,    null,   "ok"]
+[10, "e\u0301tude",      null,    null,   "ok"]
+[11, "𝒳 marks",          null,    null,   null]
+[12, "｡halfwidth",       null,    null,   null]
+[13, "100%_sure",        "a%c",   "%",    null]
+[14, "it's \"q\" \\ b",  "a_c",   "'",    null]
+[15, "line1\nline2",     null,    null,   null]
+[16, "apple pie",        "abcd",  null,   "happy"]
+[17, "ſtop \u212a",      null,    null,   null]
+[18, "null",             null,    null,   null]
+[19, "42",               "42",    "42",   null]
+[20, " apple",           " abc",  null,   null]
+[21, "ΣΑΣ",              null,    null,   null]
+[22, "σας",              null,    null,   null]
+`}
+}
+
+func numbers() table {
+	return table{name: "numbers", key: []string{"id"},
+		columns: []column{id, {name: "n", is: schema.Integer}, {name: "x", is: schema.Double}, {name: "d", is: schema.Decimal},
+			{name: "small", is: schema.Integer, postgres: "smallint"}},
+		rows: `
+[1,  0,                    0,           0,                               0]
+[2,  1,                    1,           1.5,                             1]
+[3,  -1,                   -1,          -3.25,                           -1]
+[4,  null,                 null,        null,                            null]
+[5,  9007199254740992,     9007199254740992, 9007199254740992,           32767]
+[6,  9007199254740993,     9007199254740994, 9007199254740993,           -32768]
+[7,  9223372036854775807,  1.5,         0.1,                             1]
+[8,  -9223372036854775808, 0.1,         0.25,                            1]
+[9,  42,                   "Infinity",  123456789012345678901234567890,  42]
+[10, 1,                    "-Infinity", 123456789012345678.901234567,    null]
+[11, 7,                    5e-324,      123456789012345678.901234568,    7]
+[12, 7,                    1e300,       0.000000001,                     7]
+`}
+}
+
+func times() table {
+	return table{name: "times", key: []string{"id"},
+		columns: []column{id, {name: "at", is: schema.Date}, {name: "local", is: schema.Date, postgres: "timestamp"}, {name: "day", is: schema.Day}},
+		rows: `
+[1,  "2026-01-31T08:00:00Z",          "2026-01-31T08:00:00",     "2026-01-31"]
+[2,  "2026-01-31T09:00:00+01:00",     "2026-01-31 08:00:00",     "2026-01-31"]
+[3,  "2026-01-31T08:00:00.123Z",      "2026-01-31T08:00:00.123", "2026-02-01"]
+[4,  null,                            null,                      null]
+[5,  "1969-12-31T23:59:59.999Z",      "1969-12-31 23:59:59.999", "1969-12-31"]
+[6,  "1970-01-01T00:00:00Z",          "1970-01-01T00:00:00",     "1970-01-01"]
+[7,  "0001-01-01T00:00:00Z",          "0001-01-01T00:00:00",     "0001-01-01"]
+[8,  "9999-12-31T23:59:59.999Z",      "9999-12-31T23:59:59.999", "9999-12-31"]
+[9,  "2026-01-31 08:00:00.5-11:30",   "2026-01-31T08:00",        "2024-02-29"]
+[10, "2026-01-30T23:59:59.999Z",      "2026-01-30T23:59:59.999", "2026-01-30"]
+[11, "2026-01-31",                    "2026-01-31",              "2026-01-31"]
+`}
+}
+
+// kinds has a text for its key.
+func kinds() table {
+	return table{name: "kinds", key: []string{"id"},
+		columns: []column{{name: "id", is: schema.String, required: true}, {name: "b", is: schema.Boolean}, {name: "u", is: schema.UUID}, {name: "raw", is: schema.Bytes}},
+		rows: `
+["k1", true,  "00000000-0000-0000-0000-000000000001", "aGVsbG8="]
+["K1", false, "ffffffff-ffff-4fff-bfff-ffffffffffff", "AAEC/w=="]
+["k2", null,  null,                                   null]
+["é",  true,  "6ba7b810-9dad-11d1-80b4-00c04fd430c8", ""]
+["10", false, "6ba7b811-9dad-11d1-80b4-00c04fd430c8", "aGVsbG8h"]
+["9",  true,  "00000000-0000-0000-0000-000000000001", "aGVsbG8="]
+`}
+}
+
+func docs() table {
+	return table{name: "docs", key: []string{"id"},
+		columns: []column{id, {name: "doc", is: schema.JSON}, {name: "plain", is: schema.JSON, postgres: "json"}},
+		rows: `
+[1,  {"a":1,"b":{"c":"x"}},                                 {"a":1}]
+[2,  {"a":null},                                            {"a":null}]
+[3,  {"a":[1,2,3]},                                         {"a":[1,2]}]
+[4,  {"a":[{"b":1},{"b":2},{"c":3}]},                       {"a":[{"b":1},{"c":3}]}]
+[5,  {"a":{"b":[1,[2,3],null]}},                            {"a":{"b":"\u00fc"}}]
+[6,  {},                                                    {}]
+[7,  {"$sql":null},                                         {"$sql":null}]
+[8,  null,                                                  null]
+[9,  [],                                                    []]
+[10, [1,"x",{"a":5}],                                       [1]]
+[11, "scalar",                                              "scalar"]
+[12, 42,                                                    42]
+[13, true,                                                  false]
+[14, {"a":9007199254740993,"big":9223372036854775807},      {"a":9007199254740993}]
+[15, {"a":1.5},                                             {"a":1.5}]
+[16, {"a":"1"},                                             {"a":"1"}]
+[17, {"a":true},                                            {"a":true}]
+[18, {"a":false},                                           {"a":"tab\tquote\""}]
+[19, {"naïve":{"日本":"語"},"emoji😀":1},                    {"naïve":{"日本":"語"}}]
+[20, {"a":[]},                                              {"a":[]}]
+[21, {"a":{}},                                              {"a":{}}]
+[22, {"a":[[1,2],[3]]},                                     {"a":[[1]]}]
+[23, {"a":[{"b":{"c":1}},{"b":[{"c":2},{"c":null}]}]},      {"a":[{"b":{"c":1}}]}]
+[24, {"a":{"x":1,"y":2}},                                   {"a":{"y":2,"x":1}}]
+[25, {"a":[null]},                                          {"a":[null]}]
+[26, {"a":"İ","t":["ß","x"]},                               {"a":"İ"}]
+[27, {"q\"k":1,"b\\s":2,"it's":3},                          {"it's":3}]
+[28, {"a":[1,"1",true,null,{"b":1},[1]]},                   {"a":[{"b":null}]}]
+[29, {"0":"zero","a":{"0":"z"}},                            {"0":"zero"}]
+[30, {"a":"","a.b":7,"":1},                                 {"a":""}]
+[31, {"a":-0.5,"t":["xy","X"]},                             {"a":-0.5}]
+[32, {"a":123456789012345678901234567890},                  {"a":1}]
+`}
+}
+
+func lists() table {
+	return table{name: "lists", key: []string{"id"},
+		columns: []column{id, {name: "tags", is: schema.Array}, {name: "nums", is: schema.Array, postgres: "bigint[]"}},
+		rows: `
+[1, ["a","b"],                       [1,2,3]]
+[2, [],                              []]
+[3, null,                            null]
+[4, ["a",null],                      [null]]
+[5, ["with,comma","q\"uote","b\\s"], [9007199254740993]]
+[6, ["ß","İ","{x}"],                 [9007199254740992,-1]]
+[7, ["1","null"],                    [1]]
+`}
+}
+
+// odd has names that must be quoted wherever they stand.
+func odd() table {
+	return table{name: `odd "table"`, key: []string{`key "one"`, "select"},
+		columns: []column{{name: `key "one"`, is: schema.String, required: true}, {name: "select", is: schema.Integer, required: true},
+			{name: "größe", is: schema.Integer}, {name: "a b", is: schema.String}, {name: "it's", is: schema.String}, {name: "Case", is: schema.String}},
+		rows: `
+["x",    1, 10,   "p", "q",  "r"]
+["x",    2, 20,   "p", null, "R"]
+["y\"y", 1, null, "'", "''", null]
+["[\"",  3, 30,   "",  "?",  "$1"]
+`}
+}
+
+// events has no key.
+func events() table {
+	return table{name: "events",
+		columns: []column{{name: "kind", is: schema.String}, {name: "n", is: schema.Integer}, {name: "at", is: schema.Date}},
+		rows: `
+["click", 1,    "2026-01-01T00:00:00Z"]
+["click", 1,    "2026-01-01T00:00:00Z"]
+["click", 2,    "2026-01-01T00:00:00Z"]
+["view",  null, null]
+[null,    3,    "2025-01-01T00:00:00Z"]
+["view",  null, null]
+["Click", 1,    "2026-01-02T00:00:00Z"]
+`}
+}
+
+// untyped are the columns of SQLite that hold anything, whatever is declared.
+func untyped() table {
+	return table{name: "untyped", needs: Untyped, key: []string{"id"},
+		columns: []column{id, {name: "v", is: schema.Any}, {name: "m", is: schema.Any, sqlite: "MONEY"}, {name: "at", is: schema.Date}},
+		rows: `
+[1, "abc",            "5 euro", "2026-01-31T08:00:00Z"]
+[2, 5,                5,        1769846400]
+[3, "5",              7,        1769846400123]
+[4, null,             null,     null]
+[5, 2.5,              2.5,      "soon"]
+[6, 9007199254740993, "abc",    -1]
+`}
+}
+
+// floats are those that SQLite can't store.
+func floats() table {
+	return table{name: "floats", needs: NaN, key: []string{"id"},
+		columns: []column{id, {name: "x", is: schema.Double}},
+		rows: `
+[1, "NaN"]
+[2, "Infinity"]
+[3, 1]
+[4, null]
+`}
+}
+
+// micros are dates that differ by less than SQLite's functions tell apart.
+func micros() table {
+	return table{name: "micros", needs: Microseconds, key: []string{"id"},
+		columns: []column{id, {name: "at", is: schema.Date}, {name: "local", is: schema.Date, postgres: "timestamp"}},
+		rows: `
+[1, "2026-01-31T08:00:00.000001Z", "2026-01-31T08:00:00.000001"]
+[2, "2026-01-31T08:00:00.000002Z", "2026-01-31T08:00:00.000002"]
+[3, "1969-12-31T23:59:59.999999Z", "1969-12-31T23:59:59.999999"]
+`}
+}

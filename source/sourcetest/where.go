@@ -1,0 +1,92 @@
+package sourcetest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A question is a where object and the ids of the records that it finds, ordered by key: "1 3", "*" for all, and
+// "* but 1 3" for the others.
+type question struct {
+	class, where, ids string
+	needs             Ability
+}
+
+func (s *subject) where(t *testing.T) {
+	for _, list := range [][]question{textQuestions, numberQuestions, timeQuestions, kindQuestions, docQuestions, deepQuestions, otherQuestions} {
+		for _, q := range list {
+			if s.has(q.class) {
+				s.ask(t, q)
+			}
+		}
+	}
+}
+
+// has reports whether the source has a class; one that it can't have is among its limits.
+func (s *subject) has(class string) bool {
+	return slices.ContainsFunc(s.data.tables, func(t table) bool { return t.name == class })
+}
+
+// ask asks for the records and for their number.
+func (s *subject) ask(t *testing.T, q question) {
+	t.Helper()
+	want := s.expand(t, q)
+	find := &query.Find{Class: q.class, Where: where(t, q.where), Limit: 1000}
+	plan, rows, err := s.read(t.Context(), s.policy, reader, find)
+	got := ""
+	if err == nil {
+		got = ids(plan, rows)
+	}
+	if why, lacks := s.limits[q.needs]; lacks {
+		s.met[q.needs] = true
+		if err == nil && got == want || err != nil && problem.CodeOf(err) != problem.Unsupported {
+			t.Errorf("%s %s = %s, %v, yet the source is said to have no %s (%s)", q.class, q.where, got, err, q.needs, why)
+		}
+		return
+	}
+	if err != nil || got != want {
+		t.Errorf("%s %s = %s, %v\nwant %s", q.class, q.where, got, err, want)
+		return
+	}
+	_, count, err := s.read(t.Context(), s.policy, reader, &query.Count{Class: q.class, Where: find.Where})
+	if n := len(strings.Fields(want)); err != nil || len(count) != 1 || count[0][0].Int() != int64(n) {
+		t.Errorf("count %s %s = %v, %v; want %d", q.class, q.where, count, err, n)
+	}
+}
+
+// expand writes out "*".
+func (s *subject) expand(t *testing.T, q question) string {
+	t.Helper()
+	if !strings.HasPrefix(q.ids, "*") {
+		return q.ids
+	}
+	var out []string
+	but := strings.Fields(strings.TrimPrefix(q.ids, "*"))
+	for _, id := range s.keys1(t, q.class) {
+		if !slices.Contains(but, id) {
+			out = append(out, id)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// keys1 returns the keys of a class whose key is one field, in order.
+func (s *subject) keys1(t *testing.T, class string) []string {
+	t.Helper()
+	rows := s.data.Rows(t, s.classes)[class]
+	keys := make([]value.Value, len(rows))
+	for i, row := range rows {
+		keys[i] = row[0]
+	}
+	slices.SortFunc(keys, value.Order)
+	out := make([]string, len(keys))
+	for i, k := range keys {
+		out[i] = k.String()
+	}
+	return out
+}
