@@ -170,12 +170,20 @@ func send(t *testing.T, url string, c call) (*http.Response, string) {
 // open sends c and leaves the body to be read.
 func open(t *testing.T, ctx context.Context, url string, c call) *http.Response {
 	t.Helper()
+	res, err := do(ctx, url, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+func do(ctx context.Context, url string, c call) (*http.Response, error) {
 	if c.method == "" {
 		c.method = http.MethodPost
 	}
 	r, err := http.NewRequestWithContext(ctx, c.method, url+"/mcp", bytes.NewReader([]byte(c.body)))
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	r.Header.Set("Authorization", "Bearer ann")
 	r.Header.Set("Content-Type", "application/json")
@@ -196,11 +204,7 @@ func open(t *testing.T, ctx context.Context, url string, c call) *http.Response 
 		}
 		r.Header.Add(name, v)
 	}
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res
+	return http.DefaultClient.Do(r)
 }
 
 // modern returns a call of a tool in MCP 2026-07-28. args and meta are JSON members.
@@ -293,18 +297,9 @@ func waitFor(t *testing.T, what string, ok func() bool) {
 	t.Fatalf("%s did not happen within 10 s", what)
 }
 
-// connect connects the SDK's own client as Ann.
-func connect(t *testing.T, url string, o *mcp.ClientOptions) *mcp.ClientSession {
-	t.Helper()
-	c := mcp.NewClient(&mcp.Implementation{Name: "sdk", Version: "1"}, o)
-	session, err := c.Connect(t.Context(), &mcp.StreamableClientTransport{
-		Endpoint: url + "/mcp", HTTPClient: &http.Client{Transport: as("ann")},
-	}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { session.Close() })
-	return session
+// transport is the SDK's own client's, as Ann.
+func transport(url string) *mcp.StreamableClientTransport {
+	return &mcp.StreamableClientTransport{Endpoint: url + "/mcp", HTTPClient: &http.Client{Transport: as("ann")}}
 }
 
 // as is a transport that adds a token.

@@ -1,0 +1,180 @@
+package server_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/server"
+	"github.com/bailiwick-dev/bailiwick/tool"
+)
+
+// asks is an extension with a tool that asks back and keeps a state, one that panics and one of the SDK alone.
+func asks(runs *int) server.Extension {
+	return server.Extension{Mount: func(s *mcp.Server, raw server.Raw) {
+		empty := json.RawMessage(`{"type":"object"}`)
+		raw(&mcp.Tool{Name: "ask", InputSchema: empty}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			*runs++
+			if r.Params.RequestState == "held" {
+				return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "answered"}}}, nil
+			}
+			return &mcp.CallToolResult{RequestState: "held", InputRequests: mcp.InputRequestMap{
+				"q": &mcp.ElicitParams{Message: "Well?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}}}`)},
+			}}, nil
+		})
+		raw(&mcp.Tool{Name: "panics", InputSchema: empty}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			panic("secret in memory")
+		})
+		s.AddTool(&mcp.Tool{Name: "unguarded", InputSchema: empty}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{}, nil
+		})
+		s.AddPrompt(&mcp.Prompt{Name: "panics"}, func(context.Context, *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+			panic("secret in memory")
+		})
+	}}
+}
+
+// retry returns a call that answers what was asked, with a state.
+func retry(name, args, state string) call {
+	c := modern(name, args, "")
+	c.body = strings.Replace(c.body, `"params":{`, `"params":{"requestState":"`+state+`","inputResponses":{"q":{"action":"accept","content":{"a":"b"}}},`, 1)
+	return c
+}
+
+func stateOf(t *testing.T, body string) string {
+	t.Helper()
+	var res struct {
+		Result struct {
+			State string `json:"requestState"`
+			Type  string `json:"resultType"`
+		}
+	}
+	if err := json.Unmarshal([]byte(lastEvent(body)), &res); err != nil || res.Result.State == "" || res.Result.Type != "input_required" {
+		t.Fatal(err, body)
+	}
+	return res.Result.State
+}
+
+// TestRequestState: a state serves the principal, tool and arguments that it was made for, once, for ten minutes,
+// and tells nothing.
+func TestRequestState(t *testing.T) {
+	runs := 0
+	srv, url := start(t, server.Options{Extend: asks(&runs)})
+	ask := func() string {
+		_, body := send(t, url, modern("ask", `"n":1`, ""))
+		return stateOf(t, body)
+	}
+	answer := func(c call, header string) string {
+		c.header += header
+		_, body := send(t, url, c)
+		var got struct{ Content []struct{ Text string } }
+		if err := json.Unmarshal([]byte(result(t, body)), &got); err == nil && len(got.Content) == 1 {
+			return got.Content[0].Text
+		}
+		return result(t, body)
+	}
+	const refused = `{"code":-32602,"message":"invalid requestState"}`
+	state := ask()
+	if strings.Contains(state, "held") {
+		t.Error("the state can be read:", state)
+	}
+	now := time.Now()
+	for _, c := range []struct {
+		name, got, want string
+	}{
+		{"changed", answer(retry("ask", `"n":1`, state+"A"), ""), refused},
+		{"made up", answer(retry("ask", `"n":1`, "held"), ""), refused},
+		{"another principal", answer(retry("ask", `"n":1`, state), "\nAuthorization: Bearer bob"), refused},
+		{"other arguments", answer(retry("ask", `"n":2`, state), ""), refused},
+		{"right", answer(retry("ask", `"n":1`, state), ""), "answered"},
+		{"again", answer(retry("ask", `"n":1`, state), ""), refused},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, c.got, c.want)
+		}
+	}
+	state = ask()
+	server.SetClock(srv, func() time.Time { return now.Add(11 * time.Minute) })
+	if got := answer(retry("ask", `"n":1`, state), ""); got != refused {
+		t.Errorf("late: %s", got)
+	}
+	if _, err := server.New(server.Options{Tools: &shelf{}, StateKey: []byte("short")}); err == nil {
+		t.Error("a short key was taken")
+	}
+}
+
+// TestStateOfReplicas: with one key, any replica takes the state of another.
+func TestStateOfReplicas(t *testing.T) {
+	runs := 0
+	o := server.Options{Extend: asks(&runs), StateKey: []byte(strings.Repeat("k", 32))}
+	_, here := start(t, o)
+	_, there := start(t, o)
+	_, body := send(t, here, modern("ask", "", ""))
+	if _, body := send(t, there, retry("ask", "", stateOf(t, body))); !strings.Contains(body, "answered") {
+		t.Error(body)
+	}
+}
+
+// TestEveryRunIsAdmitted: for a client of a session, the SDK asks it and runs the handler again within one pass of
+// the middleware; both runs are accounted.
+func TestEveryRunIsAdmitted(t *testing.T) {
+	runs, s := 0, &shelf{}
+	_, url := start(t, server.Options{Tools: s, Extend: asks(&runs)})
+	c := mcp.NewClient(&mcp.Implementation{Name: "sdk", Version: "1"}, &mcp.ClientOptions{
+		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"a": "b"}}, nil
+		},
+	})
+	session, err := c.Connect(t.Context(), transport(url), &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "ask"})
+	if err != nil || res.Content[0].(*mcp.TextContent).Text != "answered" {
+		t.Fatal(res, err)
+	}
+	if diff := cmp.Diff([]string{"token:ann ask", "token:ann ask"}, s.admitted); diff != "" || runs != 2 {
+		t.Error(runs, diff)
+	}
+}
+
+// TestRawIsGuarded: what the SDK alone would answer passes the same door: admitted or refused, listed or not, and a
+// panic ends neither the process nor says anything.
+func TestRawIsGuarded(t *testing.T) {
+	runs, s := 0, &shelf{}
+	s.put("echo", tool.Custom, echo)
+	_, url := start(t, server.Options{Tools: s, Extend: asks(&runs)})
+	const fresh = "Mcp-Protocol-Version: 2026-07-28\nMcp-Method: "
+	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
+	_, body := send(t, url, call{header: fresh + "tools/list", body: `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + meta + `}}`})
+	if !strings.Contains(body, `"ask"`) || !strings.Contains(body, `"echo"`) || strings.Contains(body, "unguarded") {
+		t.Error(body)
+	}
+	_, prompt := send(t, url, call{
+		header: fresh + "prompts/get\nMcp-Name: panics",
+		body:   `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"panics",` + meta + `}}`,
+	})
+	_, panics := send(t, url, modern("panics", "", ""))
+	_, unguarded := send(t, url, modern("unguarded", "", ""))
+	s.refuse = problem.New(problem.BudgetExceeded, "no calls are left today")
+	_, refused := send(t, url, modern("ask", "", ""))
+	for _, c := range []struct{ got, want string }{
+		{result(t, prompt), `{"code":-32603,"message":"Internal error"}`},
+		{result(t, panics), `{"code":-32603,"message":"Internal error"}`},
+		{result(t, unguarded), `{"code":-32602,"message":"unknown tool"}`},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s, want %s", c.got, c.want)
+		}
+	}
+	if !strings.Contains(refused, `"error_code":"budget_exceeded"`) || runs != 0 {
+		t.Error(runs, refused)
+	}
+}
