@@ -1,11 +1,17 @@
 // Package audit is the record of what was asked, decided and done, chained by hashes.
 //
-// It ends both ways. Each Record carries the hash of the one before, so that a change, a removal or a reordering
-// is found and located by Verify. An answer that can't be recorded isn't given.
+// It ends both ways. Each Record carries the hash of the one before, and the Head, kept apart from the records,
+// says where the chain ends; so a change, a removal, a reordering or a cut tail is found and located by Verify.
+// An answer that can't be recorded isn't given.
 package audit
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math"
 	"time"
 )
 
@@ -25,7 +31,7 @@ type Record struct {
 	Tool    string   `json:"tool"`
 	Class   string   `json:"class,omitempty"`
 	ArgKeys []string `json:"arg_keys,omitempty"` // names of the arguments given, sorted
-	ArgHash string   `json:"arg_hash,omitempty"` // SHA-256 of the canonical arguments keyed with the log's secret, in hex
+	ArgHash string   `json:"arg_hash,omitempty"` // of the canonical arguments, by an ArgHasher
 	Outcome string   `json:"outcome"`            // ok, refused, failed, cancelled
 	Code    string   `json:"code,omitempty"`     // the error_code given to the asker
 	Kind    string   `json:"kind,omitempty"`     // the true reason: hidden_class, field_denied, …
@@ -45,13 +51,69 @@ const (
 )
 
 // A Log appends records. Append sets Seq, Prev and Hash and returns when the record is durable.
-// It is safe for use by several goroutines.
+// It is safe for use by several goroutines. A cancelled context ends the waiting; whether the record was kept is then
+// not known, so a call that must be recorded is appended under context.WithoutCancel.
 type Log interface {
 	Append(context.Context, *Record) error
 }
 
-// A Reader reads a log back in order of Seq, from the record with Seq from (1 for the first) on; next returns
-// false when there are no more.
+// The bounds for Reader.Records and Reader.Backwards.
+const (
+	First int64 = math.MinInt64 // from the beginning, with whatever someone may have put before record 1
+	Last  int64 = math.MaxInt64 // from the end
+)
+
+// A Reader reads a log back. The walk ends without error when yield returns false or no record is left. A record that
+// can't be read ends it with a *Damage that names the record; the walk can be taken up again behind it.
 type Reader interface {
+	// Records walks forwards in order of Seq, from the record with Seq from on.
 	Records(ctx context.Context, from int64, yield func(Record) bool) error
+	// Backwards walks backwards in order of Seq, from the record with Seq from on.
+	Backwards(ctx context.Context, from int64, yield func(Record) bool) error
+	// Head returns what the log keeps apart about its last record; the zero Head when the log is empty.
+	Head(context.Context) (Head, error)
+}
+
+// A Head is the end of a chain: the last record's Seq and Hash. The zero Head is the end of an empty log.
+// One that is noted down outside the log proves later that the log still has that past (see Verify).
+type Head struct {
+	Seq  int64  `json:"seq"`
+	Hash string `json:"hash"` // in hex; "" for an empty log
+}
+
+// Seal makes r the record after prev: it sets Seq, Prev and Hash, cuts Time to microseconds UTC and replaces invalid
+// UTF-8, so that r reads back from storage as it is hashed. It returns the new end of the chain.
+func Seal(prev Head, r *Record) Head {
+	clean(r)
+	r.Seq, r.Prev = prev.Seq+1, prev.Hash
+	r.Hash = hashOf(r, nil)
+	return Head{Seq: r.Seq, Hash: r.Hash}
+}
+
+// hashOf returns the hash that r ought to have, in hex. buf is scratch space that it may use.
+func hashOf(r *Record, buf []byte) string {
+	sum := sha256.Sum256(r.AppendCanonical(append(buf[:0], r.Prev...)))
+	return hex.EncodeToString(sum[:])
+}
+
+// An ArgHasher hashes arguments with the log's secret, so that equal calls are seen to be equal and nobody without
+// the secret can find a value by trying. The zero ArgHasher gives "".
+type ArgHasher struct{ secret []byte }
+
+// NewArgHasher returns an ArgHasher with a secret of 32 bytes or more; shorter ones it refuses.
+func NewArgHasher(secret []byte) (ArgHasher, error) {
+	if len(secret) < sha256.Size {
+		return ArgHasher{}, fmt.Errorf("audit: the argument secret has %d bytes, want at least %d", len(secret), sha256.Size)
+	}
+	return ArgHasher{secret: append([]byte(nil), secret...)}, nil
+}
+
+// Sum returns the HMAC-SHA256 of the arguments in canonical form, in hex, for Record.ArgHash.
+func (h ArgHasher) Sum(arguments []byte) string {
+	if h.secret == nil {
+		return ""
+	}
+	mac := hmac.New(sha256.New, h.secret)
+	mac.Write(arguments)
+	return hex.EncodeToString(mac.Sum(nil))
 }

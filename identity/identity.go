@@ -60,7 +60,7 @@ func (p Principal) Has(s Scope) bool { return slices.Contains(p.Scopes, s) }
 
 // A List narrows a set of names: Only keeps those (nil keeps all), then Except takes away.
 type List struct {
-	Only   []string `json:"only,omitempty"`
+	Only   []string `json:"only,omitzero"` // an empty one is written, for it keeps none
 	Except []string `json:"except,omitempty"`
 }
 

@@ -1,0 +1,116 @@
+package audit
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// timeForm is RFC 3339 in UTC with all six digits of the microseconds.
+const timeForm = "2006-01-02T15:04:05.000000Z"
+
+// AppendCanonical appends the canonical form of r, over which (behind Prev, in hex) its Hash is taken: one line of
+// JSON with the members in the order of the struct, without prev and hash, empty texts and lists left out, integers
+// as digits, time as in timeForm, and in strings only `"`, `\` and controls escaped. Equal bytes mean equal records.
+func (r *Record) AppendCanonical(dst []byte) []byte {
+	dst = strconv.AppendInt(append(dst, `{"seq":`...), r.Seq, 10)
+	return r.appendBody(dst)
+}
+
+// AppendJSON appends r as one line of JSON: the canonical form with prev and hash behind seq. So whoever has the line
+// can check it without Bailiwick: cut the two members out, put prev before the rest, take the SHA-256.
+func (r *Record) AppendJSON(dst []byte) []byte {
+	dst = strconv.AppendInt(append(dst, `{"seq":`...), r.Seq, 10)
+	dst = appendString(append(dst, `,"prev":`...), r.Prev)
+	dst = appendString(append(dst, `,"hash":`...), r.Hash)
+	return r.appendBody(dst)
+}
+
+// MarshalJSON returns what AppendJSON appends.
+func (r Record) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil), nil }
+
+func (r *Record) appendBody(dst []byte) []byte {
+	dst = append(dst, `,"time":"`...)
+	dst = append(r.Time.UTC().AppendFormat(dst, timeForm), '"')
+	dst = appendString(append(dst, `,"principal":`...), r.Principal)
+	dst = appendText(dst, `,"owner":`, r.Owner)
+	dst = appendText(dst, `,"tenant":`, r.Tenant)
+	dst = appendText(dst, `,"token_id":`, r.TokenID)
+	dst = appendString(append(dst, `,"correlation_id":`...), r.Correlation)
+	dst = appendString(append(dst, `,"tool":`...), r.Tool)
+	dst = appendText(dst, `,"class":`, r.Class)
+	if len(r.ArgKeys) > 0 {
+		dst = append(dst, `,"arg_keys":[`...)
+		for i, k := range r.ArgKeys {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendString(dst, k)
+		}
+		dst = append(dst, ']')
+	}
+	dst = appendText(dst, `,"arg_hash":`, r.ArgHash)
+	dst = appendString(append(dst, `,"outcome":`...), r.Outcome)
+	dst = appendText(dst, `,"code":`, r.Code)
+	dst = appendText(dst, `,"kind":`, r.Kind)
+	dst = appendText(dst, `,"policy":`, r.Policy)
+	dst = strconv.AppendInt(append(dst, `,"rows":`...), int64(r.Rows), 10)
+	dst = strconv.AppendInt(append(dst, `,"bytes":`...), int64(r.Bytes), 10)
+	dst = strconv.AppendInt(append(dst, `,"tokens":`...), int64(r.Tokens), 10)
+	dst = strconv.AppendInt(append(dst, `,"duration_us":`...), r.Micros, 10)
+	return append(dst, '}')
+}
+
+// appendText appends a member, or nothing where s is empty.
+func appendText(dst []byte, member, s string) []byte {
+	if s == "" {
+		return dst
+	}
+	return appendString(append(dst, member...), s)
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendString appends s quoted. Bytes that are not UTF-8 stay as they are, so that no two strings look alike.
+func appendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	from := 0
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c >= ' ' && c != '"' && c != '\\' {
+			continue
+		}
+		dst = append(dst, s[from:i]...)
+		if c == '"' || c == '\\' {
+			dst = append(dst, '\\', c)
+		} else {
+			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+		}
+		from = i + 1
+	}
+	return append(append(dst, s[from:]...), '"')
+}
+
+// clean gives r the form in which it is stored.
+func clean(r *Record) {
+	r.Time = r.Time.UTC().Truncate(time.Microsecond)
+	for _, s := range r.texts() {
+		if !utf8.ValidString(*s) {
+			*s = strings.ToValidUTF8(*s, "\uFFFD")
+		}
+	}
+	if slices.ContainsFunc(r.ArgKeys, func(k string) bool { return !utf8.ValidString(k) }) {
+		r.ArgKeys = slices.Clone(r.ArgKeys)
+		for i, k := range r.ArgKeys {
+			r.ArgKeys[i] = strings.ToValidUTF8(k, "\uFFFD")
+		}
+	}
+}
+
+// texts returns all of r's fields that hold text but Prev and Hash.
+func (r *Record) texts() [12]*string {
+	return [...]*string{&r.Principal, &r.Owner, &r.Tenant, &r.TokenID, &r.Correlation, &r.Tool, &r.Class, &r.ArgHash,
+		&r.Outcome, &r.Code, &r.Kind, &r.Policy}
+}

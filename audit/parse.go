@@ -1,0 +1,142 @@
+package audit
+
+import (
+	"bytes"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+)
+
+var errForm = errors.New("audit: not a record in canonical form")
+
+// Parse reads the canonical form of a record, without its Prev and Hash. It refuses every byte that AppendCanonical
+// would have written otherwise, so no change of the stored text goes unseen.
+func Parse(canonical []byte) (Record, error) {
+	p := parser{rest: string(canonical)}
+	var r Record
+	r.Seq = p.integer(`{"seq":`)
+	r.Time = p.time(`,"time":`)
+	r.Principal = p.text(`,"principal":`)
+	r.Owner = p.optional(`,"owner":`)
+	r.Tenant = p.optional(`,"tenant":`)
+	r.TokenID = p.optional(`,"token_id":`)
+	r.Correlation = p.text(`,"correlation_id":`)
+	r.Tool = p.text(`,"tool":`)
+	r.Class = p.optional(`,"class":`)
+	r.ArgKeys = p.list(`,"arg_keys":`)
+	r.ArgHash = p.optional(`,"arg_hash":`)
+	r.Outcome = p.text(`,"outcome":`)
+	r.Code = p.optional(`,"code":`)
+	r.Kind = p.optional(`,"kind":`)
+	r.Policy = p.optional(`,"policy":`)
+	r.Rows = int(p.integer(`,"rows":`))
+	r.Bytes = int(p.integer(`,"bytes":`))
+	r.Tokens = int(p.integer(`,"tokens":`))
+	r.Micros = p.integer(`,"duration_us":`)
+	if p.bad || p.rest != "}" {
+		return Record{}, errForm
+	}
+	var back [1024]byte
+	if !bytes.Equal(r.AppendCanonical(back[:0]), canonical) {
+		return Record{}, errForm
+	}
+	return r, nil
+}
+
+// A parser takes members off the front of rest; bad once something was not as it must be.
+type parser struct {
+	rest string
+	bad  bool
+}
+
+func (p *parser) take(literal string) bool {
+	rest, ok := strings.CutPrefix(p.rest, literal)
+	if ok {
+		p.rest = rest
+	}
+	return ok
+}
+
+func (p *parser) integer(member string) int64 {
+	if !p.take(member) {
+		p.bad = true
+		return 0
+	}
+	end := 0
+	for end < len(p.rest) && (p.rest[end] == '-' || '0' <= p.rest[end] && p.rest[end] <= '9') {
+		end++
+	}
+	n, err := strconv.ParseInt(p.rest[:end], 10, 64)
+	p.bad = p.bad || err != nil
+	p.rest = p.rest[end:]
+	return n
+}
+
+func (p *parser) time(member string) time.Time {
+	t, err := time.Parse(timeForm, p.text(member))
+	p.bad = p.bad || err != nil
+	return t
+}
+
+func (p *parser) optional(member string) string {
+	if !strings.HasPrefix(p.rest, member) {
+		return ""
+	}
+	return p.text(member)
+}
+
+func (p *parser) text(member string) string {
+	if !p.take(member) || !p.take(`"`) {
+		p.bad = true
+		return ""
+	}
+	i := strings.IndexAny(p.rest, `"\`)
+	if i < 0 {
+		p.bad = true
+		return ""
+	}
+	if p.rest[i] == '"' {
+		s := p.rest[:i]
+		p.rest = p.rest[i+1:]
+		return s
+	}
+	return p.escaped()
+}
+
+// escaped takes a string that has escapes, behind its opening quote.
+func (p *parser) escaped() string {
+	var out strings.Builder
+	for i := 0; i < len(p.rest); i++ {
+		c := p.rest[i]
+		switch {
+		case c == '"':
+			p.rest = p.rest[i+1:]
+			return out.String()
+		case c != '\\':
+			out.WriteByte(c)
+		case i+1 < len(p.rest) && p.rest[i+1] != 'u':
+			i++
+			out.WriteByte(p.rest[i])
+		case i+5 < len(p.rest):
+			n, err := strconv.ParseUint(p.rest[i+2:i+6], 16, 8)
+			p.bad = p.bad || err != nil
+			out.WriteByte(byte(n))
+			i += 5
+		}
+	}
+	p.bad = true
+	return ""
+}
+
+func (p *parser) list(member string) []string {
+	if !p.take(member + "[") {
+		return nil
+	}
+	out := []string{p.text("")}
+	for !p.bad && p.take(",") {
+		out = append(out, p.text(""))
+	}
+	p.bad = p.bad || !p.take("]")
+	return out
+}

@@ -1,0 +1,224 @@
+package audit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// A Kind is a way in which a log can be damaged.
+type Kind string
+
+// The kinds of Damage.
+const (
+	Altered   Kind = "altered"   // a record is not what was sealed, or can't be read
+	Missing   Kind = "missing"   // records are gone from the middle or the beginning
+	Truncated Kind = "truncated" // records are gone from the end
+	Inserted  Kind = "inserted"  // a record stands where the chain has no place for it
+	Reordered Kind = "reordered" // a record stands at another place than its number says
+	Forked    Kind = "forked"    // the chain goes on from another past than the one that is here
+)
+
+// A Damage is one place where a log is not what was written.
+type Damage struct {
+	Seq    int64  `json:"seq"`  // the first record concerned, by its place in the chain
+	Last   int64  `json:"last"` // the last one; Seq when it is one record
+	Kind   Kind   `json:"kind"`
+	Detail string `json:"detail"`
+}
+
+// Error says the kind and the place.
+func (d *Damage) Error() string {
+	if d.Last > d.Seq {
+		return fmt.Sprintf("audit log %s at records %d to %d: %s", d.Kind, d.Seq, d.Last, d.Detail)
+	}
+	return fmt.Sprintf("audit log %s at record %d: %s", d.Kind, d.Seq, d.Detail)
+}
+
+// A Report is what Verify found.
+type Report struct {
+	Records int64    `json:"records"` // how many were read
+	Head    Head     `json:"head"`    // the end of what was read; worth noting down elsewhere when the log is whole
+	Damage  []Damage `json:"damage"`  // in order of Seq
+}
+
+// Whole reports whether nothing is damaged.
+func (r Report) Whole() bool { return len(r.Damage) == 0 }
+
+// Verify reads the whole log and finds what was changed since it was sealed. kept are heads of this log that were
+// noted down outside it: they also find a past that was rewritten and sealed again up to the log's own head. It may
+// run while the log grows. The error says that the log could not be read, not that it is damaged.
+func Verify(ctx context.Context, log Reader, kept ...Head) (Report, error) {
+	before, err := log.Head(ctx)
+	if err != nil {
+		return Report{}, fmt.Errorf("read the head of the audit log: %w", err)
+	}
+	c := checker{next: 1, linked: true, kept: append([]Head{before}, kept...)}
+	slices.SortFunc(c.kept, func(a, b Head) int { return cmp.Compare(a.Seq, b.Seq) })
+	if err := c.read(ctx, log); err != nil {
+		return Report{}, err
+	}
+	after, err := log.Head(ctx)
+	if err != nil {
+		return Report{}, fmt.Errorf("read the head of the audit log: %w", err)
+	}
+	return c.report(before, after), nil
+}
+
+// seen is what the checker needs of one record.
+type seen struct {
+	seq        int64
+	prev, hash string
+	whole      bool   // the record has the hash that it says
+	detail     string // why it could not be read
+}
+
+// A span is a run of sequence numbers.
+type span struct{ first, last int64 }
+
+// A stray is a record that stands where another one should.
+type stray struct {
+	seen
+	place int64 // the number expected there
+	fork  bool  // it was sealed onto the same record as the one before it
+}
+
+// A checker takes the records in order, one behind, so that it can judge each by the one that follows.
+type checker struct {
+	records int64
+	next    int64  // the number expected
+	link    string // the hash that the next record must have as prev
+	linked  bool   // link is known: the record before was read whole and in its place
+	last    seen   // the last record in its place
+
+	held   seen // read and not yet judged
+	holds  bool
+	kept   []Head // in order of Seq
+	proven int64  // the Seq of the last kept head that was met
+
+	damage  []Damage
+	missing []span
+	strays  []stray
+}
+
+func (c *checker) read(ctx context.Context, log Reader) error {
+	from := First
+	var buf []byte
+	for {
+		err := log.Records(ctx, from, func(r Record) bool {
+			if buf == nil {
+				buf = make([]byte, 0, 4096)
+			}
+			c.meet(seen{seq: r.Seq, prev: r.Prev, hash: r.Hash, whole: hashOf(&r, buf) == r.Hash})
+			return true
+		})
+		if err == nil {
+			if c.holds {
+				c.judge(c.held, nil)
+			}
+			return nil
+		}
+		d, ok := errors.AsType[*Damage](err)
+		if !ok || d.Seq < from || d.Seq == Last {
+			return fmt.Errorf("read the audit log: %w", err)
+		}
+		c.meet(seen{seq: d.Seq, detail: d.Detail})
+		from = d.Seq + 1
+	}
+}
+
+func (c *checker) meet(s seen) {
+	c.records++
+	if c.holds {
+		c.judge(c.held, &s)
+	}
+	c.held, c.holds = s, true
+}
+
+// judge decides what s is, given the record that follows, or nil at the end.
+func (c *checker) judge(s seen, follows *seen) {
+	is := func(n int64) bool { return follows != nil && follows.seq == n }
+	doubtful := follows == nil || follows.seq == c.next+1 || follows.seq <= s.seq // its number, if it isn't whole
+	switch {
+	case s.seq == c.next && (s.whole && c.follows(s) || !is(c.next)):
+		c.take(s)
+	case is(c.next): // the right one follows, so this one is too many
+		c.stray(s)
+	case !s.whole && doubtful: // what was altered is the number
+		s.seq = c.next
+		c.take(s)
+	case is(c.next + 1), s.seq > c.next && follows != nil && follows.seq < s.seq: // it stands in another one's place
+		c.stray(s)
+		c.miss(c.next, c.next)
+	case s.seq > c.next:
+		c.miss(c.next, s.seq-1)
+		c.take(s)
+	default:
+		c.stray(s)
+	}
+}
+
+// follows reports whether s was sealed onto the record before it, as far as that one is known.
+func (c *checker) follows(s seen) bool { return !c.linked || s.prev == c.link }
+
+// take puts s at its place in the chain and checks it there.
+func (c *checker) take(s seen) {
+	switch {
+	case s.detail != "":
+		c.alter(s.seq, s.detail)
+	case !s.whole:
+		c.alter(s.seq, "its content does not have its hash")
+	case !c.follows(s) && s.seq == 1:
+		c.add(1, 1, Forked, "the first record follows another one")
+	case !c.follows(s):
+		c.add(s.seq-1, s.seq, Forked, fmt.Sprintf("record %d was sealed onto another record %d than this", s.seq, s.seq-1))
+	}
+	c.prove(s)
+	c.last, c.next = s, s.seq+1
+	c.link, c.linked = s.hash, s.whole
+}
+
+// prove holds s against the heads that were kept of its place.
+func (c *checker) prove(s seen) {
+	met, other := false, false
+	for len(c.kept) > 0 && c.kept[0].Seq <= s.seq {
+		if h := c.kept[0]; h.Seq == s.seq {
+			met, other = true, other || h.Hash != s.hash
+		}
+		c.kept = c.kept[1:]
+	}
+	switch {
+	case met && !other:
+		c.proven = s.seq
+	case other && s.whole:
+		c.add(c.proven+1, s.seq, Forked, fmt.Sprintf("record %d is not the one whose hash was kept", s.seq))
+	}
+}
+
+func (c *checker) stray(s seen) {
+	twin := s.seq == c.last.seq && s.prev == c.last.prev && s.hash != c.last.hash
+	c.strays = append(c.strays, stray{seen: s, place: c.next, fork: twin})
+	if twin {
+		c.linked = false // the next record may have been sealed onto either
+	}
+}
+
+// miss notes that the records first to last are not in their place.
+func (c *checker) miss(first, last int64) {
+	c.missing = append(c.missing, span{first, last})
+	c.next, c.linked = last+1, false
+}
+
+func (c *checker) alter(seq int64, detail string) {
+	if n := len(c.damage); n > 0 && c.damage[n-1].Kind == Altered && c.damage[n-1].Last == seq-1 {
+		c.damage[n-1].Last = seq
+		return
+	}
+	c.add(seq, seq, Altered, detail)
+}
+
+func (c *checker) add(first, last int64, k Kind, detail string) {
+	c.damage = append(c.damage, Damage{Seq: first, Last: last, Kind: k, Detail: detail})
+}

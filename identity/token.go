@@ -1,0 +1,199 @@
+package identity
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/base64"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// TokenStart is what each token of ours begins with.
+const TokenStart = "bw_"
+
+// TokenLife is how long a token is good for when nobody says otherwise.
+const TokenLife = 90 * 24 * time.Hour
+
+// A token is TokenStart and 32 random bytes in base64url. The first prefixLength characters behind TokenStart are
+// public: they find the record; 26 bytes stay secret.
+const (
+	tokenBytes   = 32
+	prefixLength = 8
+)
+
+// A Token is what is kept of a token: never the token, only its SHA-256.
+type Token struct {
+	ID     string            `json:"id"`
+	Prefix string            `json:"prefix"` // public; unique
+	Hash   [sha256.Size]byte `json:"-"`      // of the whole token as text
+
+	Name    string            `json:"name"` // for people
+	Kind    Kind              `json:"kind"`
+	Owner   string            `json:"owner,omitempty"`
+	Tenant  string            `json:"tenant,omitempty"`
+	Scopes  []Scope           `json:"scopes"`
+	Tools   List              `json:"tools,omitzero"`
+	Classes List              `json:"classes,omitzero"`
+	Filters map[string]string `json:"-"`             // by class or "default": a where object as JSON text
+	IPs     []netip.Prefix    `json:"ips,omitempty"` // addresses it may come from; empty allows all
+
+	Created  time.Time `json:"created_at"`
+	Expires  time.Time `json:"expires_at"`
+	LastUsed time.Time `json:"last_used_at,omitzero"` // zero when never; up to a minute behind
+	Revoked  time.Time `json:"revoked_at,omitzero"`   // zero when it was not
+}
+
+// mint returns a new token, its public prefix and its hash.
+func mint() (secret, prefix string, hash [sha256.Size]byte) {
+	var b [tokenBytes]byte
+	rand.Read(b[:]) // it never fails: crypto/rand ends the program when the system has no randomness
+	secret = TokenStart + base64.RawURLEncoding.EncodeToString(b[:])
+	return secret, publicPart(secret), sha256.Sum256([]byte(secret))
+}
+
+func publicPart(secret string) string {
+	return secret[len(TokenStart) : len(TokenStart)+prefixLength]
+}
+
+// wellFormed reports whether text has the form of a token: one text for each 32 bytes.
+func wellFormed(text string) bool {
+	rest, ok := strings.CutPrefix(text, TokenStart)
+	if !ok || len(rest) != base64.RawURLEncoding.EncodedLen(tokenBytes) {
+		return false
+	}
+	var b [tokenBytes]byte
+	n, err := base64.RawURLEncoding.Strict().Decode(b[:], []byte(rest))
+	return err == nil && n == tokenBytes
+}
+
+func newID() string {
+	var b [10]byte
+	rand.Read(b[:])
+	return strings.ToLower(base32.StdEncoding.EncodeToString(b[:]))
+}
+
+// check returns what is wrong with a token that is to be made, at now; nil when nothing.
+func (t *Token) check(now time.Time) error {
+	for _, f := range []struct{ name, text string }{{"name", t.Name}, {"owner", t.Owner}, {"tenant", t.Tenant}} {
+		if len(f.text) > 200 || !utf8.ValidString(f.text) || strings.ContainsFunc(f.text, unicode.IsControl) {
+			return problem.New(problem.InvalidArgument, "The "+f.name+" must be at most 200 bytes of text without control characters")
+		}
+	}
+	switch {
+	case strings.TrimSpace(t.Name) == "":
+		return problem.New(problem.InvalidArgument, "A token needs a name")
+	case t.Kind != Agent && t.Kind != Human && t.Kind != Service:
+		return &problem.Error{Code: problem.InvalidArgument, Detail: "There is no kind " + quote(string(t.Kind)),
+			Near: problem.Nearest(string(t.Kind), []string{"agent", "human", "service"}, 1), Suggestion: "Use agent, human or service"}
+	case !t.Expires.After(now):
+		return problem.New(problem.InvalidArgument, "A token must expire in the future")
+	}
+	for _, p := range t.IPs {
+		if !p.IsValid() {
+			return problem.New(problem.InvalidArgument, "The list of addresses has an invalid one")
+		}
+	}
+	if err := mayHold(t.Kind, t.Owner, t.Scopes); err != nil {
+		return err
+	}
+	_, err := t.filters()
+	return err
+}
+
+// filters reads t's filters. One that can't be read, or asks for all, is an error: left out it would show more.
+func (t *Token) filters() (map[string]query.Filter, error) {
+	if len(t.Filters) == 0 {
+		return nil, nil
+	}
+	out := make(map[string]query.Filter, len(t.Filters))
+	for class, text := range t.Filters {
+		v, err := value.Read([]byte(text), 0)
+		if err != nil {
+			return nil, fmt.Errorf("filter of %s: %w", class, err)
+		}
+		f, err := query.ParseWhere(v, "")
+		if err != nil {
+			return nil, fmt.Errorf("filter of %s: %w", class, err)
+		}
+		if f == nil {
+			return nil, problem.New(problem.InvalidArgument, "The filter of "+quote(class)+" is empty")
+		}
+		out[class] = f
+	}
+	return out, nil
+}
+
+// allows reports whether t may come from remote.
+func (t *Token) allows(remote netip.Addr) bool {
+	remote = remote.Unmap().WithZone("")
+	return len(t.IPs) == 0 || slices.ContainsFunc(t.IPs, func(p netip.Prefix) bool { return p.Contains(remote) })
+}
+
+// ParseIPs reads addresses and CIDR ranges separated by commas or spaces. A range with bits behind its mask is
+// refused, and so is an IPv4 address written as IPv6: it would match nothing.
+func ParseIPs(text string) ([]netip.Prefix, error) {
+	var out []netip.Prefix
+	for _, w := range strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' }) {
+		p, err := netip.ParsePrefix(w)
+		if a, errAddr := netip.ParseAddr(w); errAddr == nil && a.Zone() == "" {
+			p, err = netip.PrefixFrom(a, a.BitLen()), nil
+		}
+		if err != nil || p.Addr().Is4In6() || p != p.Masked() {
+			return nil, &problem.Error{Code: problem.InvalidArgument, Detail: quote(w) + " is no IP address or CIDR range",
+				Suggestion: "Write it as 192.0.2.7, 192.0.2.0/24 or 2001:db8::/32"}
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// A TokenStore keeps tokens. What it gives are copies.
+type TokenStore interface {
+	TokenFinder
+	TokenKeeper
+}
+
+// A TokenFinder is what recognising a token needs of a store.
+type TokenFinder interface {
+	// TokenByPrefix returns the token with a public prefix; problem.NotFound when there is none.
+	TokenByPrefix(ctx context.Context, prefix string) (Token, error)
+	// TokenVersion returns a number that changes with every AddToken and RevokeToken: at once for those through this
+	// store, within a second for those of other processes. It is called at each request and must be cheap.
+	TokenVersion(ctx context.Context) (int64, error)
+	// TouchTokens sets LastUsed, by ID, where it is later than what is there.
+	TouchTokens(ctx context.Context, used map[string]time.Time) error
+}
+
+// A TokenKeeper is what managing tokens needs of a store.
+type TokenKeeper interface {
+	// AddToken keeps a new token; problem.Conflict when its ID or Prefix is taken.
+	AddToken(ctx context.Context, t Token) error
+	// Tokens returns all of them, revoked and expired ones too, in order of Created.
+	Tokens(ctx context.Context) ([]Token, error)
+	// RevokeToken sets Revoked, once: the first time stays. problem.NotFound when there is no such token.
+	RevokeToken(ctx context.Context, id string, at time.Time) error
+}
+
+// quote writes s for a message, cut to 60 bytes.
+func quote(s string) string {
+	if len(s) > 60 {
+		s = strings.ToValidUTF8(s[:60], "") + "…"
+	}
+	return "“" + strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return '\uFFFD'
+		}
+		return r
+	}, s) + "”"
+}

@@ -1,0 +1,216 @@
+package identity
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// TokenOptions say how Tokens works. Store is needed; the zero of each other field is good.
+type TokenOptions struct {
+	Store TokenStore
+	Cache int              // most tokens remembered; 0 remembers 4,096
+	Touch time.Duration    // how long a last use may wait to be stored, with others; 0 waits 30 s
+	Now   func() time.Time // nil takes time.Now
+}
+
+// Tokens makes, recognises and revokes tokens of our own. Close stores what is still to be stored.
+type Tokens struct {
+	store TokenStore
+	most  int
+	touch time.Duration
+	now   func() time.Time
+
+	mu    sync.RWMutex
+	known map[string]*entry // by prefix
+
+	used usage
+}
+
+// An entry is a token as it was at one version of the store.
+type entry struct {
+	token     Token
+	principal Principal
+	version   int64
+}
+
+// NewTokens returns Tokens over a store.
+func NewTokens(o TokenOptions) *Tokens {
+	t := &Tokens{store: o.Store, most: cmp.Or(o.Cache, 4096), touch: cmp.Or(o.Touch, 30*time.Second), now: o.Now,
+		known: map[string]*entry{}}
+	if t.now == nil {
+		t.now = time.Now
+	}
+	return t
+}
+
+// Unauthorized returns the one refusal of a credential: always the same to see, with the true kind for the audit.
+func Unauthorized(kind string, err error) *problem.Error {
+	return &problem.Error{Code: problem.Unauthorized, Detail: "The credential is missing or not valid",
+		Suggestion: "Send a valid token as Authorization: Bearer <token>", Kind: kind, Err: err}
+}
+
+// Authenticate returns the Principal of a token that comes from remote; an invalid remote stands for none, as on
+// stdio. Every refusal is Unauthorized; any other error means that the store could not be asked. The Principal
+// shares its lists with others and must not be changed.
+func (t *Tokens) Authenticate(ctx context.Context, credential string, remote netip.Addr) (Principal, error) {
+	if credential == "" {
+		return Principal{}, Unauthorized("no_credential", nil)
+	}
+	if !wellFormed(credential) {
+		return Principal{}, Unauthorized("token_malformed", nil)
+	}
+	e, err := t.entry(ctx, publicPart(credential))
+	if err != nil {
+		return Principal{}, err
+	}
+	now, sum := t.now(), sha256.Sum256([]byte(credential))
+	switch {
+	case subtle.ConstantTimeCompare(sum[:], e.token.Hash[:]) != 1:
+		return Principal{}, Unauthorized("token_unknown", nil)
+	case !e.token.Revoked.IsZero():
+		return Principal{}, Unauthorized("token_revoked", nil)
+	case !now.Before(e.token.Expires):
+		return Principal{}, Unauthorized("token_expired", nil)
+	case !e.token.allows(remote):
+		return Principal{}, Unauthorized("token_address", nil)
+	}
+	t.used.note(e.token.ID, now, t)
+	return e.principal, nil
+}
+
+// entry returns the token with a prefix as it is now, from the cache when nothing has changed since.
+func (t *Tokens) entry(ctx context.Context, prefix string) (*entry, error) {
+	version, err := t.store.TokenVersion(ctx) // before the token is read: a change in between makes the entry old
+	if err != nil {
+		return nil, storeFailed(err)
+	}
+	t.mu.RLock()
+	e := t.known[prefix]
+	t.mu.RUnlock()
+	if e != nil && e.version == version {
+		return e, nil
+	}
+	token, err := t.store.TokenByPrefix(ctx, prefix)
+	if problem.CodeOf(err) == problem.NotFound {
+		t.forget(prefix)
+		return nil, Unauthorized("token_unknown", nil)
+	}
+	if err != nil {
+		return nil, storeFailed(err)
+	}
+	e = &entry{token: token, version: version}
+	if e.principal, err = token.principal(); err != nil {
+		t.forget(prefix)
+		return nil, Unauthorized("token_invalid", err)
+	}
+	t.remember(prefix, e)
+	return e, nil
+}
+
+func storeFailed(err error) error {
+	return &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "token_store", Err: err}
+}
+
+func (t *Tokens) remember(prefix string, e *entry) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for old := range t.known { // an arbitrary one makes room
+		if len(t.known) < t.most || t.known[prefix] != nil {
+			break
+		}
+		delete(t.known, old)
+	}
+	t.known[prefix] = e
+}
+
+func (t *Tokens) forget(prefix string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.known, prefix)
+}
+
+// principal makes the Principal that t stands for. What t may not hold makes it invalid, whoever wrote it there.
+func (t *Token) principal() (Principal, error) {
+	if err := mayHold(t.Kind, t.Owner, t.Scopes); err != nil {
+		return Principal{}, err
+	}
+	filters, err := t.filters()
+	if err != nil {
+		return Principal{}, err
+	}
+	return Principal{ID: "token:" + t.ID, Name: t.Name, Kind: t.Kind, Owner: t.Owner, Tenant: t.Tenant, Scopes: t.Scopes,
+		TokenID: t.ID, Tools: t.Tools, Classes: t.Classes, Filters: filters}, nil
+}
+
+// Create makes a token as want says and returns its record and the token itself, which can't be had again. want's ID,
+// Prefix, Hash, Created, LastUsed and Revoked are not looked at; no Scopes means {read}, no Kind an agent, no Expires
+// TokenLife from now. by must be a human operator or the like, never an agent.
+func (t *Tokens) Create(ctx context.Context, by Principal, want Token) (Token, string, error) {
+	if err := mayManage(by); err != nil {
+		return Token{}, "", err
+	}
+	now := t.now().UTC().Truncate(time.Microsecond)
+	want.Created, want.LastUsed, want.Revoked = now, time.Time{}, time.Time{}
+	want.Kind = cmp.Or(want.Kind, Agent)
+	if len(want.Scopes) == 0 {
+		want.Scopes = []Scope{Read}
+	}
+	if want.Expires.IsZero() {
+		want.Expires = now.Add(TokenLife)
+	}
+	want.Expires = want.Expires.UTC().Truncate(time.Microsecond)
+	if err := want.check(now); err != nil {
+		return Token{}, "", err
+	}
+	want.Scopes = ordered(want.Scopes)
+	var err error
+	for range 3 { // a prefix is taken already once in 2^48
+		var secret string
+		want.ID = newID()
+		secret, want.Prefix, want.Hash = mint()
+		if err = t.store.AddToken(ctx, want); err == nil {
+			return want, secret, nil
+		}
+		if problem.CodeOf(err) != problem.Conflict {
+			break
+		}
+	}
+	return Token{}, "", err
+}
+
+// List returns all tokens, in order of Created.
+func (t *Tokens) List(ctx context.Context, by Principal) ([]Token, error) {
+	if err := mayManage(by); err != nil {
+		return nil, err
+	}
+	return t.store.Tokens(ctx)
+}
+
+// Revoke ends a token: at once for those who use the same store value, within a second in other processes.
+func (t *Tokens) Revoke(ctx context.Context, by Principal, id string) error {
+	if err := mayManage(by); err != nil {
+		return err
+	}
+	return t.store.RevokeToken(ctx, id, t.now())
+}
+
+// Local returns the principal of a person at this machine's command line, who can read and write the store's file
+// anyway: user manages tokens, and nothing else.
+func Local(user string) Principal {
+	return Principal{ID: "local:" + user, Name: user, Kind: Human, Owner: user, Scopes: []Scope{Operator}}
+}
+
+func mayManage(by Principal) error {
+	if by.Kind != Human && by.Kind != Service || !by.Has(Operator) {
+		return &problem.Error{Code: problem.PermissionDenied, Detail: "Only an operator can manage tokens, and never an agent",
+			Kind: "not_operator"}
+	}
+	return nil
+}

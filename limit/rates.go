@@ -1,0 +1,73 @@
+package limit
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+const (
+	sweepEvery = time.Minute
+	mostKeys   = 200_000 // askers within one burst's time; beyond that, new ones are refused
+)
+
+// rates is the Store of one process: GCRA, one number a key.
+//
+// The number is the time at which the bucket will be full again ("theoretical arrival time"). A call moves it by
+// Every; one that would move it more than Burst × Every ahead of now is over the limit. A key whose time is past is
+// as good as none, so it can go.
+type rates struct {
+	now   func() time.Time
+	start time.Time
+
+	mu    sync.Mutex
+	full  map[string]time.Duration // since start
+	sweep time.Duration            // when to look for keys that can go
+	peak  int                      // keys at which to look earlier
+}
+
+func newRates(now func() time.Time) *rates {
+	if now == nil {
+		now = time.Now
+	}
+	return &rates{now: now, start: now(), full: map[string]time.Duration{}, sweep: sweepEvery, peak: 1024}
+}
+
+// Take takes one call from every bucket, or from none.
+func (r *rates) Take(_ context.Context, buckets []Bucket) (wait time.Duration, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now().Sub(r.start)
+	if now >= r.sweep || len(r.full) >= r.peak {
+		r.forget(now)
+	}
+	var moved [4]time.Duration
+	next := moved[:0]
+	for _, b := range buckets {
+		full, known := r.full[b.Key]
+		if !known && len(r.full) >= mostKeys {
+			return max(b.Every, 1), nil
+		}
+		full = max(full, now) + b.Every
+		wait = max(wait, full-now-time.Duration(b.Burst)*b.Every)
+		next = append(next, full)
+	}
+	if wait > 0 {
+		return wait, nil
+	}
+	for i, b := range buckets {
+		r.full[b.Key] = next[i]
+	}
+	return 0, nil
+}
+
+// forget lets the keys go whose time is past, into a new map: one that was large stays large.
+func (r *rates) forget(now time.Duration) {
+	kept := map[string]time.Duration{}
+	for k, full := range r.full {
+		if full > now {
+			kept[k] = full
+		}
+	}
+	r.full, r.sweep, r.peak = kept, now+sweepEvery, max(1024, 2*len(kept))
+}

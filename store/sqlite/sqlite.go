@@ -1,0 +1,224 @@
+// Package sqlite is our own memory in one SQLite file: tokens, audit records and secrets.
+//
+// It stands behind the doors that identity and audit open (TokenStore, Log, Reader). Several processes may have one
+// file open. A write returns when it is on the disk, and a write that can't be made is an error to the caller: nothing
+// is kept back for later. A file that a newer Bailiwick made is refused.
+package sqlite
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	mathrand "math/rand/v2"
+	"net/url"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/pressly/goose/v3"
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// Memory is the path of a store that lives in memory and is gone with Close.
+const Memory = ":memory:"
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// A Store is an open file. It is safe for use by several goroutines.
+type Store struct {
+	path  string
+	write *sql.DB // one connection; every transaction takes the write lock at its start
+	read  *sql.DB // write itself for Memory
+
+	appends chan *waiting // to the audit writer
+	closing chan struct{}
+	closed  chan struct{} // the audit writer has ended
+	shut    atomic.Bool
+
+	tokens atomic.Pointer[tokenVersion]
+}
+
+var (
+	_ audit.Log           = (*Store)(nil)
+	_ audit.Reader        = (*Store)(nil)
+	_ identity.TokenStore = (*Store)(nil)
+)
+
+// Open opens the file at path, which only its owner can read, and brings it to the present form. It makes the file
+// when there is none; the folder must exist.
+func Open(ctx context.Context, path string) (*Store, error) {
+	s := &Store{path: path, appends: make(chan *waiting, mostAtOnce), closing: make(chan struct{}), closed: make(chan struct{})}
+	if err := s.open(ctx); err != nil {
+		return nil, err
+	}
+	go s.appendAll()
+	return s, nil
+}
+
+func (s *Store) open(ctx context.Context) error {
+	if s.path == "" {
+		return errors.New("open the store: no path is given")
+	}
+	if s.path != Memory {
+		if err := private(s.path); err != nil {
+			return fmt.Errorf("open the store: %w", err)
+		}
+	}
+	var err error
+	if s.write, err = sql.Open("sqlite", source(s.path, false)); err != nil {
+		return s.failed("open", err)
+	}
+	s.write.SetMaxOpenConns(1)
+	s.read = s.write
+	if err := s.migrate(ctx); err != nil {
+		s.write.Close()
+		return s.failed("open", err)
+	}
+	if s.path == Memory {
+		return nil
+	}
+	if s.read, err = sql.Open("sqlite", source(s.path, true)); err != nil {
+		s.write.Close()
+		return s.failed("open", err)
+	}
+	s.read.SetMaxOpenConns(8)
+	s.read.SetMaxIdleConns(2)
+	s.read.SetConnMaxIdleTime(30 * time.Second)
+	return nil
+}
+
+// private makes sure that the file is there and that nobody but its owner can read or write it.
+func private(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is no regular file", path)
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return f.Chmod(0o600)
+	}
+	return nil
+}
+
+// source returns the driver's name for a connection. WAL lets others read while one writes; FULL makes a commit
+// outlive a power cut.
+func source(path string, readOnly bool) string {
+	q := url.Values{"_busy_timeout": {"10000"}, "_synchronous": {"FULL"}, "_pragma": {"cache_size(-1024)"}}
+	if readOnly {
+		q.Set("_query_only", "1")
+	} else {
+		q.Set("_txlock", "immediate")
+		q.Set("_journal_mode", "WAL")
+	}
+	name := Memory
+	if path != Memory {
+		name = "file:" + (&url.URL{Path: path}).EscapedPath()
+	}
+	return name + "?" + q.Encode()
+}
+
+// migrate brings the file to the present form. Two processes that open a new file at once may get in each other's
+// way; then one tries again and finds it done.
+func (s *Store) migrate(ctx context.Context) error {
+	dir, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	for try := 1; ; try++ {
+		err := migrateOnce(ctx, s.write, dir)
+		if err == nil || errors.Is(err, errNewer) || try == 10 || !transient(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Duration(try*10+mathrand.IntN(20)) * time.Millisecond):
+		}
+	}
+}
+
+var errNewer = errors.New("a newer Bailiwick made it; use that one, or another file")
+
+func migrateOnce(ctx context.Context, db *sql.DB, dir fs.FS) error {
+	p, err := goose.NewProvider(goose.DialectSQLite3, db, dir, goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return err
+	}
+	now, known, err := p.GetVersions(ctx)
+	switch {
+	case err != nil:
+		return err
+	case now > known:
+		return errNewer
+	case now == known:
+		return nil
+	}
+	_, err = p.Up(ctx)
+	return err
+}
+
+// Close waits for the records that are being appended, and closes the file.
+func (s *Store) Close() error {
+	if s.shut.Swap(true) {
+		return nil
+	}
+	close(s.closing)
+	<-s.closed
+	if s.read == s.write {
+		return s.write.Close()
+	}
+	return errors.Join(s.read.Close(), s.write.Close())
+}
+
+// Secret returns the random key of 32 bytes that is called name, and makes it the first time. Every process that has
+// the file open gets the same.
+func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {
+	var key []byte
+	err := s.read.QueryRowContext(ctx, `SELECT key FROM secret WHERE name = ?`, name).Scan(&key)
+	if err == nil {
+		return key, nil
+	}
+	if !errors.Is(err, sql.ErrNoRows) {
+		return nil, s.failed("read a secret", err)
+	}
+	fresh := make([]byte, 32)
+	rand.Read(fresh)
+	err = s.transact(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO secret VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, name, fresh, time.Now().UnixMicro())
+		if err != nil {
+			return err
+		}
+		return tx.QueryRowContext(ctx, `SELECT key FROM secret WHERE name = ?`, name).Scan(&key)
+	})
+	if err != nil {
+		return nil, s.failed("make a secret", err)
+	}
+	return key, nil
+}
+
+// transact runs do in one transaction that holds the write lock from its start.
+func (s *Store) transact(ctx context.Context, do func(*sql.Tx) error) error {
+	tx, err := s.write.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if err := do(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}

@@ -1,0 +1,236 @@
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+)
+
+func record(who string, n int) audit.Record {
+	return audit.Record{
+		Time: noon, Principal: who, Owner: "ana\"\\\n\u2028", Tenant: "acme", TokenID: "t1", Correlation: fmt.Sprint(n),
+		Tool: "query_class", Class: "tracker.issues", ArgKeys: []string{"class", "where"}, ArgHash: "ab", Outcome: audit.OK,
+		Policy: "p1", Rows: n, Bytes: math.MaxInt64, Tokens: math.MinInt64, Micros: math.MaxInt64 - int64(n),
+	}
+}
+
+// readAll returns the records that a walk gives.
+func readAll(t *testing.T, walk func(context.Context, int64, func(audit.Record) bool) error, from int64) []audit.Record {
+	t.Helper()
+	var out []audit.Record
+	if err := walk(t.Context(), from, func(r audit.Record) bool { out = append(out, r); return true }); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// wantWhole fails unless the log is whole and has n records.
+func wantWhole(t *testing.T, s Store, n int64) {
+	t.Helper()
+	report, err := audit.Verify(t.Context(), s)
+	if err != nil || !report.Whole() || report.Records != n || report.Head.Seq != n {
+		t.Fatalf("%+v, %v; want a whole log of %d records", report, err, n)
+	}
+}
+
+func testAudit(t *testing.T, open Open) {
+	s, ctx := handle(t, open, t.TempDir()), t.Context()
+	wantWhole(t, s, 0)
+	const n = 1203 // more than a page or two
+	var wrote []audit.Record
+	for len(wrote) < 3 {
+		r := record("one", len(wrote))
+		if err := s.Append(ctx, &r); err != nil {
+			t.Fatal(err)
+		}
+		wrote = append(wrote, r)
+	}
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	for who := range 12 {
+		wg.Go(func() {
+			for i := range 100 {
+				r := record(fmt.Sprint(who), i)
+				if err := s.Append(ctx, &r); err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				wrote = append(wrote, r)
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	slices.SortFunc(wrote, func(a, b audit.Record) int { return int(a.Seq - b.Seq) })
+	if diff := cmp.Diff(wrote, readAll(t, s.Records, audit.First)); diff != "" {
+		t.Fatal("read otherwise than written (-want +got):\n", diff)
+	}
+	wantWhole(t, s, n)
+	wantOrder(t, wrote)
+
+	back := readAll(t, s.Backwards, audit.Last)
+	slices.Reverse(back)
+	if !cmp.Equal(back, wrote) {
+		t.Error("backwards is not the reverse of forwards")
+	}
+	for _, tt := range []struct {
+		name string
+		got  []audit.Record
+		want []audit.Record
+	}{
+		{"forwards from the middle", readAll(t, s.Records, 1000), wrote[999:]},
+		{"forwards from behind the end", readAll(t, s.Records, n+1), nil},
+		{"backwards from the middle", readAll(t, s.Backwards, 2), []audit.Record{wrote[1], wrote[0]}},
+		{"backwards from before the beginning", readAll(t, s.Backwards, 0), nil},
+	} {
+		if !cmp.Equal(tt.got, tt.want) {
+			t.Errorf("%s: %d records, want %d", tt.name, len(tt.got), len(tt.want))
+		}
+	}
+	calls := 0
+	if err := s.Records(ctx, 1, func(audit.Record) bool { calls++; return false }); err != nil || calls != 1 {
+		t.Error("the walk went on after false:", calls, err)
+	}
+	if head, err := s.Head(ctx); err != nil || head != (audit.Head{Seq: n, Hash: wrote[n-1].Hash}) {
+		t.Error(head, err)
+	}
+	// A walk may append to the log that it reads.
+	err := s.Records(ctx, n, func(audit.Record) bool { r := record("inner", 1); return s.Append(ctx, &r) == nil })
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// wantOrder fails unless each writer's records stand in the order in which it wrote them.
+func wantOrder(t *testing.T, all []audit.Record) {
+	t.Helper()
+	last := map[string]int{}
+	for _, r := range all {
+		if r.Rows < last[r.Principal] {
+			t.Fatalf("record %d of %s stands behind a later one", r.Rows, r.Principal)
+		}
+		last[r.Principal] = r.Rows
+	}
+}
+
+// testAuditHandles lets two handles append at once, with readers that verify meanwhile.
+func testAuditHandles(t *testing.T, open Open) {
+	place, ctx := t.TempDir(), t.Context()
+	handles := []Store{handle(t, open, place), handle(t, open, place)}
+	const writers, each = 6, 60
+	var wg sync.WaitGroup
+	for who := range writers {
+		wg.Go(func() {
+			for i := range each {
+				r := record(fmt.Sprint(who), i)
+				if err := handles[who%2].Append(ctx, &r); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { wg.Wait(); close(done) }()
+	for running := true; running; {
+		select {
+		case <-done:
+			running = false
+		default:
+		}
+		if report, err := audit.Verify(ctx, handles[0]); err != nil || !report.Whole() {
+			t.Fatalf("while it grows: %+v, %v", report, err)
+		}
+	}
+	for _, s := range handles {
+		wantWhole(t, s, writers*each)
+	}
+	wantOrder(t, readAll(t, handles[1].Records, 1))
+}
+
+// testAuditEnds checks that the caller is told when a record is not kept, and that Close loses none.
+func testAuditEnds(t *testing.T, open Open) {
+	place := t.TempDir()
+	s := open(t, place)
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := record("x", 1)
+	if err := s.Append(gone, &r); !errors.Is(err, context.Canceled) {
+		t.Error("append with a cancelled context:", err)
+	}
+	if r.Seq != 0 {
+		t.Error("a record that was not appended has a number")
+	}
+	if err := s.Records(gone, 1, func(audit.Record) bool { return true }); !errors.Is(err, context.Canceled) {
+		t.Error("read with a cancelled context:", err)
+	}
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	kept := map[int64]bool{}
+	for who := range 8 {
+		wg.Go(func() {
+			for i := 0; ; i++ {
+				r := record(fmt.Sprint(who), i)
+				if s.Append(t.Context(), &r) != nil {
+					return
+				}
+				mu.Lock()
+				kept[r.Seq] = true
+				mu.Unlock()
+			}
+		})
+	}
+	for some := false; !some; {
+		mu.Lock()
+		some = len(kept) > 50
+		mu.Unlock()
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	wg.Wait()
+	if err := s.Close(); err != nil {
+		t.Error("a second close:", err)
+	}
+	again := handle(t, open, place)
+	all := readAll(t, again.Records, 1)
+	wantWhole(t, again, int64(len(all)))
+	for seq := range kept {
+		if seq > int64(len(all)) {
+			t.Errorf("record %d was promised and is gone", seq)
+		}
+	}
+}
+
+func testSecrets(t *testing.T, open Open) {
+	place, ctx := t.TempDir(), t.Context()
+	handles := []Store{handle(t, open, place), handle(t, open, place)}
+	var wg sync.WaitGroup
+	keys := make([][]byte, 8)
+	for i := range keys {
+		wg.Go(func() {
+			var err error
+			if keys[i], err = handles[i%2].Secret(ctx, "cursor"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	for _, k := range keys {
+		if len(k) != 32 || !bytes.Equal(k, keys[0]) {
+			t.Fatalf("keys of one name differ: %x and %x", k, keys[0])
+		}
+	}
+	other, err := handles[0].Secret(ctx, "audit arguments")
+	if err != nil || bytes.Equal(other, keys[0]) || bytes.Equal(other, make([]byte, 32)) {
+		t.Errorf("%x, %v: want another key for another name", other, err)
+	}
+}

@@ -1,0 +1,48 @@
+// Package storetest is the suite that every store passes: what identity and audit count on.
+//
+// It knows no store. It refuses one that loses, forks or invents records, that forgets a narrowing of a token, or
+// that hides a revocation from another handle for more than a second.
+package storetest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/identity"
+)
+
+// A Store is what a store offers.
+type Store interface {
+	audit.Log
+	audit.Reader
+	identity.TokenStore
+	Secret(ctx context.Context, name string) ([]byte, error)
+	Close() error
+}
+
+// Open opens a handle on the store at a place: two handles of one place share what is in it, as two processes would.
+// It fails the test when it can't; the suite closes the handle.
+type Open func(t *testing.T, place string) Store
+
+// Run runs the suite. Places are new empty folders.
+func Run(t *testing.T, open Open) {
+	t.Run("tokens", func(t *testing.T) { testTokens(t, open) })
+	t.Run("tokens of two handles", func(t *testing.T) { testTokenHandles(t, open) })
+	t.Run("audit", func(t *testing.T) { testAudit(t, open) })
+	t.Run("audit of two handles", func(t *testing.T) { testAuditHandles(t, open) })
+	t.Run("audit cancelled and closed", func(t *testing.T) { testAuditEnds(t, open) })
+	t.Run("secrets", func(t *testing.T) { testSecrets(t, open) })
+}
+
+// handle opens a handle that is closed with the test.
+func handle(t *testing.T, open Open, place string) Store {
+	t.Helper()
+	s := open(t, place)
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error("close:", err)
+		}
+	})
+	return s
+}

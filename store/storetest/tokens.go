@@ -1,0 +1,132 @@
+package storetest
+
+import (
+	"crypto/sha256"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+var noon = time.Date(2026, 7, 28, 12, 0, 0, 123456000, time.UTC)
+
+// token returns a token with every field set.
+func token(id string) identity.Token {
+	return identity.Token{
+		ID: id, Prefix: "pre" + id, Hash: sha256.Sum256([]byte(id)), Name: "Écrivain ‘" + id + "’", Kind: identity.Agent,
+		Owner: "ana@example.com", Tenant: "acme", Scopes: []identity.Scope{identity.Read, identity.Write},
+		Tools:   identity.List{Only: []string{"query_class"}, Except: []string{"call_api"}},
+		Classes: identity.List{Only: []string{}, Except: []string{"tracker.api_keys"}}, // an empty Only keeps none
+		Filters: map[string]string{"default": `{"org_id":9007199254740993}`, "tracker.issues": `{"a":{"$ne":"b c"}}`},
+		IPs:     []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/32")},
+		Created: noon, Expires: noon.Add(identity.TokenLife),
+	}
+}
+
+var sameToken = cmp.Options{cmpopts.EquateComparable(netip.Prefix{})}
+
+func testTokens(t *testing.T, open Open) {
+	s, ctx := handle(t, open, t.TempDir()), t.Context()
+	full := token("full")
+	plain := identity.Token{ID: "plain", Prefix: "preplain", Hash: sha256.Sum256([]byte("p")), Name: "p", Kind: identity.Human,
+		Scopes: []identity.Scope{identity.Read}, Created: noon.Add(time.Second), Expires: noon.Add(time.Hour)}
+	for _, want := range []identity.Token{full, plain} {
+		if err := s.AddToken(ctx, want); err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.TokenByPrefix(ctx, want.Prefix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got, sameToken); diff != "" {
+			t.Error("stored, and read otherwise (-want +got):\n", diff)
+		}
+	}
+	refusals := []struct {
+		name string
+		err  error
+		want problem.Code
+	}{
+		{"the same id", s.AddToken(ctx, withPrefix(full, "other")), problem.Conflict},
+		{"the same prefix", s.AddToken(ctx, withID(full, "other")), problem.Conflict},
+		{"revoke an unknown one", s.RevokeToken(ctx, "nobody", noon), problem.NotFound},
+	}
+	for _, r := range refusals {
+		if problem.CodeOf(r.err) != r.want {
+			t.Errorf("%s: %v, want %s", r.name, r.err, r.want)
+		}
+	}
+	for _, prefix := range []string{"", "nobody", "PREFULL", "pre%", "prefull' OR '1'='1"} {
+		if _, err := s.TokenByPrefix(ctx, prefix); problem.CodeOf(err) != problem.NotFound {
+			t.Errorf("prefix %q: %v, want not_found", prefix, err)
+		}
+	}
+
+	// The first revocation stays; a use goes only forward; an unknown id is passed over.
+	for _, err := range []error{
+		s.RevokeToken(ctx, "full", noon.Add(time.Minute)), s.RevokeToken(ctx, "full", noon.Add(time.Hour)),
+		s.TouchTokens(ctx, map[string]time.Time{"full": noon.Add(2 * time.Second), "plain": noon, "nobody": noon}),
+		s.TouchTokens(ctx, map[string]time.Time{"full": noon.Add(time.Second)}),
+	} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	full.Revoked, full.LastUsed, plain.LastUsed = noon.Add(time.Minute), noon.Add(2*time.Second), noon
+	all, err := s.Tokens(ctx)
+	if diff := cmp.Diff([]identity.Token{full, plain}, all, sameToken); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+func withID(t identity.Token, id string) identity.Token { t.ID = id; return t }
+
+func withPrefix(t identity.Token, prefix string) identity.Token { t.Prefix = prefix; return t }
+
+// testTokenHandles checks when a change is seen: at once through one handle, within a second through another.
+func testTokenHandles(t *testing.T, open Open) {
+	place, ctx := t.TempDir(), t.Context()
+	a, b := handle(t, open, place), handle(t, open, place)
+	version := func(s Store) int64 {
+		v, err := s.TokenVersion(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	changes := []struct {
+		name string
+		do   func() error
+	}{
+		{"add", func() error { return a.AddToken(ctx, token("x")) }},
+		{"revoke", func() error { return a.RevokeToken(ctx, "x", noon) }},
+	}
+	for _, c := range changes {
+		beforeA, beforeB := version(a), version(b)
+		if err := c.do(); err != nil {
+			t.Fatal(err)
+		}
+		changed := time.Now()
+		if version(a) == beforeA {
+			t.Errorf("%s: not seen at once", c.name)
+		}
+		for version(b) == beforeB {
+			if time.Since(changed) > time.Second {
+				t.Fatalf("%s: not seen by another handle within 1 s", c.name)
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+	}
+	before := version(a)
+	if err := a.TouchTokens(ctx, map[string]time.Time{"x": noon}); err != nil || version(a) != before {
+		t.Error("a use counts as a change", err)
+	}
+	if got, err := b.TokenByPrefix(ctx, "prex"); err != nil || got.Revoked.IsZero() {
+		t.Error("another handle reads an old token", got, err)
+	}
+}
