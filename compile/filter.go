@@ -307,6 +307,8 @@ func pathOf(f query.Filter) (query.Path, error) {
 type number struct {
 	text  string
 	float float64
+	whole bool // it is int, exactly
+	int   int64
 }
 
 // A moment is a date argument, in microseconds since 1970.
@@ -328,7 +330,8 @@ func argument(v value.Value) (any, error) {
 		return v.Float(), nil
 	case value.Decimal:
 		f, _ := v.AsFloat()
-		return number{v.Text(), f}, nil
+		n, whole := v.AsInt()
+		return number{v.Text(), f, whole, n}, nil
 	case value.String:
 		return v.Text(), nil
 	case value.Date, value.Day:

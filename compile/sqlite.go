@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"math"
+	"math/big"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -48,7 +50,7 @@ func (s sqlite) compare(w *writer, x operand, op string, v any) error {
 	if x.node() {
 		return s.compareNode(w, x, op, v)
 	}
-	left := x.text
+	left := s.bare(x)
 	guard := ""
 	switch v := v.(type) {
 	case moment:
@@ -69,15 +71,28 @@ func (s sqlite) compare(w *writer, x operand, op string, v any) error {
 	default:
 		guard = "typeof(" + x.text + ") IN ('integer', 'real')"
 	}
-	if op == "=" { // values of unlike types are never equal, so an index serves alone
+	arg, ok := s.bind(op, v, x.field)
+	switch {
+	case !ok:
+		w.write("FALSE")
+	case op == "=": // values of unlike types are never equal, so an index serves alone
 		w.write(left, " = ")
-		w.arg(s.bind(v, x.field), "")
-		return nil
+		w.arg(arg, "")
+	default:
+		w.write("(", left, " ", op, " ")
+		w.arg(arg, "")
+		w.write(" AND ", guard, ")")
 	}
-	w.write("(", left, " ", op, " ")
-	w.arg(s.bind(v, x.field), "")
-	w.write(" AND ", guard, ")")
 	return nil
+}
+
+// bare is the text of a column to be compared with text. A declared type that SQLite takes for a number's (UUID,
+// MONEY) would turn what it is compared with into a number; a unary plus takes that type off.
+func (sqlite) bare(x operand) string {
+	if !x.node() && (x.field.Type == schema.Any || x.field.Type == schema.UUID) && x.field.Native != "" {
+		return "+" + x.text
+	}
+	return x.text
 }
 
 // equalUUID takes both cases: SQLite stores an id as it was written, and an index still serves.
@@ -89,24 +104,53 @@ func (sqlite) equalUUID(w *writer, left, id string) {
 	w.write(")")
 }
 
-// bind turns an argument into what SQLite stores for it.
-func (sqlite) bind(v any, f *schema.Field) any {
+// bind turns an argument into what SQLite stores for it, so that left op argument holds for what equals it or is
+// less or more, exactly; it reports false when a number equals nothing that is stored.
+func (sqlite) bind(op string, v any, f *schema.Field) (any, bool) {
 	switch v := v.(type) {
 	case bool:
 		if v {
-			return int64(1)
+			return int64(1), true
 		}
-		return int64(0)
+		return int64(0), true
 	case number:
-		return v.float
+		switch {
+		case doubles(f):
+			return v.float, true
+		case v.whole:
+			return v.int, true
+		case v.float == math.Trunc(v.float) && math.Abs(v.float) < 1<<63:
+			// It lies between two integers that no double tells apart.
+			return v.beside(op), op != "="
+		}
+		return v.float, true
 	case int64:
-		if f != nil && (f.Type == schema.Double || f.Type == schema.Decimal) {
-			return float64(v)
+		if doubles(f) {
+			return float64(v), true
 		}
 	case document:
-		return string(v)
+		return string(v), true
 	}
-	return v
+	return v, true
+}
+
+// beside returns the integer that stands in op to the same integers as the fraction n does.
+func (n number) beside(op string) int64 {
+	exact, _ := new(big.Rat).SetString(n.text) // a JSON number always reads
+	floor := new(big.Int).Div(exact.Num(), exact.Denom()).Int64()
+	if op == "<" || op == ">=" {
+		return floor + 1
+	}
+	return floor
+}
+
+// doubles reports whether a column stores doubles alone. Others store whole numbers as integers, exactly.
+func doubles(f *schema.Field) bool {
+	if f == nil || f.Type != schema.Double {
+		return false
+	}
+	native := strings.ToUpper(f.Native)
+	return strings.Contains(native, "REAL") || strings.Contains(native, "FLOA") || strings.Contains(native, "DOUB")
 }
 
 // millis is a whole number where it can be, and a fraction of one for finer instants.
@@ -122,7 +166,8 @@ func (s sqlite) after(w *writer, x string, f *schema.Field, op string, v any) {
 	if m, ok := v.(moment); ok {
 		v = m.millis()
 	}
-	w.arg(s.bind(v, f), "")
+	arg, _ := s.bind(op, v, f) // what was read from the column equals something there
+	w.arg(arg, "")
 }
 
 func (sqlite) matches(w *writer, x operand, r query.Regex) error {
@@ -133,8 +178,11 @@ func (sqlite) matches(w *writer, x operand, r query.Regex) error {
 }
 
 // begins is a range, which an index can serve.
-func (sqlite) begins(w *writer, x operand, prefix string) {
-	left := scalarOf(x)
+func (s sqlite) begins(w *writer, x operand, prefix string) {
+	left := s.bare(x)
+	if x.node() {
+		left = scalarOf(x)
+	}
 	if !x.node() && x.field.Unordered {
 		left += " COLLATE BINARY"
 	}
@@ -223,6 +271,11 @@ func (sqlite) length(x operand) string {
 
 func (s sqlite) compareNode(w *writer, x operand, op string, v any) error {
 	left := x.text + ".value"
+	arg, ok := s.bind(op, v, nil)
+	if !ok {
+		w.write("FALSE")
+		return nil
+	}
 	switch v := v.(type) {
 	case document:
 		w.write("(", x.text, ".type IN ('array', 'object') AND ", EqualFunction, "(", left, ", ")
@@ -236,7 +289,7 @@ func (s sqlite) compareNode(w *writer, x operand, op string, v any) error {
 	default:
 		w.write("(", x.text, ".type IN ('integer', 'real') AND ", left, " ", op, " ")
 	}
-	w.arg(s.bind(v, nil), "")
+	w.arg(arg, "")
 	w.write(")")
 	return nil
 }

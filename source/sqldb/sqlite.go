@@ -254,8 +254,6 @@ func storedInt(c *compile.Column, n int64) value.Value {
 		return value.OfDate(n * 1e6)
 	case t == schema.Date || t == schema.Day:
 		return value.OfDate(n * 1000)
-	case t == schema.Double || t == schema.Decimal:
-		return value.OfFloat(float64(n))
 	}
 	return value.OfInt(n)
 }

@@ -1,0 +1,45 @@
+package sqldb_test
+
+import (
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/compile"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/source/sqldb"
+	"github.com/bailiwick-dev/bailiwick/testservices"
+	"github.com/jackc/pgx/v5"
+)
+
+// postgresLimits are what PostgreSQL can't do.
+var postgresLimits = sourcetest.Limits{
+	sourcetest.Untyped:    "its columns have types",
+	sourcetest.LongRepeat: "its regular expressions repeat at most 255 times",
+}
+
+func openPostgresSuite(t *testing.T, d sourcetest.Dataset) source.Source {
+	t.Helper()
+	url := testservices.Postgres(t)
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range d.Script(t, compile.PostgreSQL) {
+		if _, err := conn.Exec(t.Context(), statement); err != nil {
+			t.Fatalf("%v in %s", err, statement)
+		}
+	}
+	if err := conn.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s, err := sqldb.OpenPostgres(t.Context(), "suite", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func TestPostgresSuite(t *testing.T) {
+	sourcetest.Run(t, openPostgresSuite, postgresLimits)
+}
