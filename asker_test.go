@@ -1,0 +1,181 @@
+package bailiwick_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/tool"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// An asker makes calls as a curious agent would: of every tool, with names that are visible, hidden and absent, and
+// with conditions that would tell of hidden rows if anything did.
+type asker struct {
+	*rand.Rand
+	asked string // the class of this call
+}
+
+// fieldsOf are the fields that calls name most, so that most calls are answered.
+var fieldsOf = map[string][]string{
+	"users":    {"id", "org_id", "name", "role", "age", "boss_id", "vault_id"},
+	"issues":   {"id", "title", "status", "estimate", "points", "due", "urgent", "custom", "custom.a", "custom.a.b", "custom.tags", "assignee_id", "vault_id", "deleted_at"},
+	"comments": {"id", "issue_id", "author_id", "body"},
+	"shifts":   {"org_id", "day", "slot", "who"},
+	"events":   {"kind", "n"},
+	"labels":   {"id", "name"},
+	"orgs":     {"id", "name"},
+}
+
+func (a *asker) class() string {
+	if a.IntN(8) > 0 {
+		return pick(a.Rand, "users", "users", "issues", "issues", "issues", "issues", "comments", "comments", "shifts", "events", "labels", "orgs")
+	}
+	return pick(a.Rand, "users", "issues", "issues", "issues", "comments", "shifts", "events", "labels", "orgs", "vaults", "isues", "app.issues", "app.vaults", "user", "isue", "nothing")
+}
+
+func (a *asker) field() string {
+	if own := fieldsOf[a.asked]; own != nil && a.IntN(16) > 0 {
+		return pick(a.Rand, own...)
+	}
+	return pick(a.Rand, "id", "org_id", "name", "role", "age", "boss_id", "vault_id", "title", "status", "estimate", "points", "due", "urgent",
+		"custom", "custom.a", "custom.a.b", "custom.tags", "assignee_id", "deleted_at", "issue_id", "author_id", "body", "day", "slot", "who", "kind", "n",
+		"email", "password_hash", "rank", "score", "scor", "internal_note", "private", "pay", "trace", "absent", "vault_id.code")
+}
+
+func (a *asker) literal() string {
+	return pick(a.Rand, `null`, `1`, `3`, `-2.25`, `0.5`, `""`, `"a"`, `"A"`, `"crash"`, `"1"`, `"101"`, `"acme"`, `"globex"`, `"Todo"`, `true`, `false`,
+		`"2026-02-01"`, `"2026-01-31T10:00:00Z"`, `9007199254740993`, `1e30`, `{}`, `{"a": 1}`, `[]`, `["x"]`, `"`+uuid(1)+`"`, `"`+uuid(101)+`"`,
+		`{"__type": "Pointer", "className": "users", "objectId": "1"}`, `{"__type": "Pointer", "className": "vaults", "objectId": "1"}`, `2147483648`, `1e400`)
+}
+
+func (a *asker) list() string {
+	parts := make([]string, a.IntN(4))
+	for i := range parts {
+		parts[i] = a.literal()
+	}
+	return "[" + strings.Join(parts, ",") + "]"
+}
+
+func (a *asker) condition() string {
+	if a.IntN(3) == 0 {
+		return fmt.Sprintf(`{%q: %s}`, pick(a.Rand, "$ne", "$nin", "$exists"), pick(a.Rand, `[1]`, `true`, `"x"`, `1`))
+	}
+	switch a.IntN(12) {
+	case 0, 1, 2:
+		return a.literal()
+	case 3:
+		return fmt.Sprintf(`{%q: %s}`, pick(a.Rand, "$in", "$nin", "$all"), a.list())
+	case 4:
+		return fmt.Sprintf(`{"$exists": %t}`, a.IntN(2) == 0)
+	case 5:
+		return fmt.Sprintf(`{"$regex": %q, "$options": %q}`, pick(a.Rand, "^a", "crash", "[^a]", `\bx`, "é", ".*", "(a|b)+"), pick(a.Rand, "", "i", "m"))
+	case 6:
+		return fmt.Sprintf(`{"$startsWith": %q}`, pick(a.Rand, "", "a", "cr", "é", "00000000"))
+	case 7:
+		return fmt.Sprintf(`{"$size": %d}`, a.IntN(3))
+	case 8:
+		return fmt.Sprintf(`{"$elemMatch": %s}`, pick(a.Rand, `{"$gt": 1}`, `{"b": 1}`, `{"$in": ["x", 2]}`, `{"a": {"$exists": true}}`))
+	case 9:
+		return fmt.Sprintf(`{"$not": {%q: %s}}`, pick(a.Rand, "$gt", "$eq", "$lte"), a.scalar())
+	}
+	return fmt.Sprintf(`{%q: %s}`, pick(a.Rand, "$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$foo"), a.scalar())
+}
+
+func (a *asker) scalar() string {
+	for {
+		if s := a.literal(); s[0] != '{' && s[0] != '[' {
+			return s
+		}
+	}
+}
+
+func (a *asker) where(depth int) string {
+	if depth > 0 && a.IntN(3) == 0 {
+		parts := make([]string, 1+a.IntN(3))
+		for i := range parts {
+			parts[i] = a.where(depth - 1)
+		}
+		return fmt.Sprintf(`{%q: [%s]}`, pick(a.Rand, "$and", "$or", "$nor"), strings.Join(parts, ","))
+	}
+	return fmt.Sprintf(`{%q: %s}`, a.field(), a.condition())
+}
+
+func (a *asker) fields(n int) string {
+	parts := make([]string, 1+a.IntN(n))
+	for i := range parts {
+		parts[i] = fmt.Sprintf("%q", a.field())
+		if a.IntN(5) > 0 {
+			continue
+		}
+		parts[i] = fmt.Sprintf("%q", pick(a.Rand, "assignee_id.name", "assignee_id.boss_id.name", "issue_id.title", "author_id.role", "assignee_id.email"))
+	}
+	return "[" + strings.Join(parts, ",") + "]"
+}
+
+func (a *asker) pointer() string {
+	own := map[string][]string{"users": {"boss_id", "org_id", "boss_id.boss_id"}, "issues": {"assignee_id", "assignee_id", "assignee_id.boss_id"},
+		"comments": {"issue_id", "author_id", "issue_id.assignee_id"}, "shifts": {"who"}}[a.asked]
+	if own != nil && a.IntN(10) > 0 {
+		return pick(a.Rand, own...)
+	}
+	return pick(a.Rand, "vault_id", "title", "email", "absent", "assignee_id")
+}
+
+func (a *asker) id() string {
+	switch {
+	case a.asked == "issues" && a.IntN(4) > 0:
+		return uuid(pick(a.Rand, 1, 2, 3, 101, 102))
+	case a.asked == "orgs":
+		return pick(a.Rand, "acme", "globex")
+	}
+	return pick(a.Rand, "1", "2", "101", "102", "999", "01", "acme", "globex", uuid(1), uuid(2), uuid(101), uuid(999), `["0","1"]`, `["10","1"]`, `[0, 2]`, "x")
+}
+
+// call makes one call with a few of the tool's arguments.
+func (a *asker) call() tool.Request {
+	name := pick(a.Rand, "query_class", "query_class", "query_class", "query_class", "count_objects", "count_objects", "get_object", "get_objects",
+		"get_sample_objects", "get_schema", "get_all_schemas", "list_tools")
+	a.asked = a.class()
+	args := []string{fmt.Sprintf(`"class_name": %q`, a.asked)}
+	maybe := func(format string, v any) {
+		if a.IntN(3) == 0 {
+			args = append(args, fmt.Sprintf(format, v))
+		}
+	}
+	switch name {
+	case "query_class":
+		if a.IntN(2) == 0 {
+			args = append(args, `"where": `+a.where(2))
+		}
+		maybe(`"keys": %s`, a.fields(4))
+		maybe(`"include": [%q]`, a.pointer())
+		maybe(`"order": %q`, pick(a.Rand, "", "-")+a.field())
+		maybe(`"limit": %d`, 1+a.IntN(4))
+		maybe(`"skip": %d`, a.IntN(4))
+		maybe(`"format": %q`, pick(a.Rand, "csv", "markdown", "table", "json"))
+		maybe(`"apply_canonical_filter": %t`, a.IntN(2) == 0)
+	case "count_objects":
+		maybe(`"where": %s`, a.where(2))
+		maybe(`"apply_canonical_filter": %t`, a.IntN(2) == 0)
+	case "get_object":
+		args = append(args, fmt.Sprintf(`"object_id": %q`, a.id()))
+		maybe(`"include": [%q]`, a.pointer())
+	case "get_objects":
+		args = append(args, fmt.Sprintf(`"ids": [%q, %q, %q]`, a.id(), a.id(), a.id()))
+		maybe(`"keys": %s`, a.fields(3))
+	case "get_sample_objects":
+		maybe(`"limit": %d`, 1+a.IntN(4))
+	case "get_all_schemas":
+		args = nil
+		maybe(`"names": [%q, "vaults"]`, a.class())
+		maybe(`"prefix": %q`, pick(a.Rand, "i", "u", "v", ""))
+	case "list_tools":
+		args = nil
+	}
+	doc, err := value.Read([]byte("{"+strings.Join(args, ",")+"}"), 0)
+	if err != nil {
+		panic(err)
+	}
+	return tool.Request{Name: name, Arguments: doc}
+}
