@@ -7,6 +7,8 @@
 // program serves them but `bailiwick conformance`.
 package conformance
 
+//lint:file-ignore SA1019 the suites want logging, sampling and roots, which 2026-07-28 deprecates
+
 import (
 	"bytes"
 	"context"
@@ -28,8 +30,6 @@ const watchedResource = "test://watched-resource"
 const watchInterval = 3 * time.Second
 
 // Extension returns the fixtures. Until ctx ends, subscribers are told every three seconds that a resource changed.
-//
-//lint:ignore SA1019 the suites of 2025-11-25 want logging, which 2026-07-28 deprecates.
 func Extension(ctx context.Context) server.Extension {
 	return server.Extension{
 		Options: func(o *mcp.ServerOptions) {

@@ -1,5 +1,7 @@
 package conformance
 
+//lint:file-ignore SA1019 the suites want logging, sampling and roots, which 2026-07-28 deprecates
+
 import (
 	"context"
 	"encoding/base64"
@@ -82,7 +84,6 @@ func addContent(add adder) {
 		})
 }
 
-//lint:ignore SA1019 the suites of 2025-11-25 want logging, which 2026-07-28 deprecates.
 func logging(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	for _, message := range []string{"Tool execution started", "Tool processing data", "Tool execution completed"} {
 		if err := r.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "info", Data: message}); err != nil {

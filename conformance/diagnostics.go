@@ -1,5 +1,7 @@
 package conformance
 
+//lint:file-ignore SA1019 the suites want logging, sampling and roots, which 2026-07-28 deprecates
+
 import (
 	"context"
 	"encoding/json"
@@ -51,7 +53,6 @@ func region(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, err
 	return text("region=" + args.Region), nil
 }
 
-//lint:ignore SA1019 the suites want sampling, which 2026-07-28 deprecates.
 func missingCapability(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	if can := r.ClientCapabilities(); can != nil && can.Sampling != nil {
 		return text("Client declared the sampling capability; tool executed."), nil
@@ -67,7 +68,6 @@ func missingCapability(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallTool
 	}
 }
 
-//lint:ignore SA1019 the suites want logging, which 2026-07-28 deprecates.
 func logOnce(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	if err := r.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "info", Data: "test_logging_tool executed"}); err != nil {
 		return nil, fmt.Errorf("logging: %w", err)

@@ -1,5 +1,7 @@
 package conformance
 
+//lint:file-ignore SA1019 the suites want logging, sampling and roots, which 2026-07-28 deprecates
+
 import (
 	"context"
 	"encoding/json"
@@ -37,7 +39,6 @@ func argument(r *mcp.CallToolRequest, name string) (string, error) {
 	return s, nil
 }
 
-//lint:ignore SA1019 the suites of 2025-11-25 want sampling, which 2026-07-28 deprecates.
 func sampling(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	prompt, err := argument(r, "prompt")
 	if err != nil {

@@ -1,5 +1,7 @@
 package conformance
 
+//lint:file-ignore SA1019 the suites want logging, sampling and roots, which 2026-07-28 deprecates
+
 import (
 	"context"
 	"encoding/json"
@@ -38,7 +40,6 @@ func form(message string, schema json.RawMessage) *mcp.ElicitParams {
 	return &mcp.ElicitParams{Message: message, RequestedSchema: schema}
 }
 
-//lint:ignore SA1019 the suites want sampling, which 2026-07-28 deprecates.
 func prompt(message string, tokens int64) *mcp.CreateMessageParams {
 	return &mcp.CreateMessageParams{
 		Messages:  []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: message}}},
@@ -61,8 +62,6 @@ func entered(responses mcp.InputResponseMap, key, field string) string {
 }
 
 // sampled returns what the client's model said.
-//
-//lint:ignore SA1019 the suites want sampling, which 2026-07-28 deprecates.
 func sampled(responses mcp.InputResponseMap, key string) (string, bool) {
 	res, ok := responses[key].(*mcp.CreateMessageWithToolsResult)
 	if !ok || res == nil {
@@ -90,7 +89,6 @@ func askModel(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, e
 	return ask("", mcp.InputRequestMap{"capital_question": prompt("What is the capital of France?", 100)}), nil
 }
 
-//lint:ignore SA1019 the suites want roots, which 2026-07-28 deprecates.
 func askRoots(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	res, ok := r.Params.InputResponses["client_roots"].(*mcp.ListRootsResult)
 	if !ok || res == nil {
@@ -114,7 +112,6 @@ func confirm(state string) mcp.ToolHandler {
 	}
 }
 
-//lint:ignore SA1019 the suites want roots, which 2026-07-28 deprecates.
 func askThree(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	name := entered(r.Params.InputResponses, "user_name", "name")
 	greeting, greeted := sampled(r.Params.InputResponses, "greeting")
@@ -151,7 +148,6 @@ func orUnknown(s string) string {
 	return s
 }
 
-//lint:ignore SA1019 the suites want sampling and roots, which 2026-07-28 deprecates.
 func askCapable(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	if len(r.Params.InputResponses) > 0 {
 		return text("Capability-aware input requests fulfilled"), nil
