@@ -219,8 +219,14 @@ func (d Dataset) Rows(t testing.TB, classes []schema.Class) map[string][]value.R
 func held(v value.Value, f *schema.Field) value.Value {
 	is := f.Type
 	switch {
-	case v.Kind() == value.Int && f.Native == sqliteTypes[schema.Decimal]:
-		return v // SQLite keeps whole numbers whole there
+	case v.IsNumber() && f.Native == sqliteTypes[schema.Decimal]:
+		x, _ := v.AsFloat()
+		if n, ok := value.OfFloat(x).AsInt(); ok && v.Kind() != value.Int {
+			return value.OfInt(n) // SQLite keeps whole numbers whole there, once they are doubles
+		} else if v.Kind() == value.Int {
+			return v
+		}
+		return value.OfFloat(x)
 	case v.IsNull() || is == schema.JSON && sqlNull(v):
 		return value.Value{}
 	case is == schema.Bytes:

@@ -67,7 +67,7 @@ func (s *subject) expand(t *testing.T, q question) string {
 	}
 	var out []string
 	but := strings.Fields(strings.TrimPrefix(q.ids, "*"))
-	for _, id := range s.keys1(t, q.class) {
+	for _, id := range s.keysOf(t, q.class) {
 		if !slices.Contains(but, id) {
 			out = append(out, id)
 		}
@@ -75,8 +75,8 @@ func (s *subject) expand(t *testing.T, q question) string {
 	return strings.Join(out, " ")
 }
 
-// keys1 returns the keys of a class whose key is one field, in order.
-func (s *subject) keys1(t *testing.T, class string) []string {
+// keysOf returns the keys of a class whose key is one field, in order.
+func (s *subject) keysOf(t *testing.T, class string) []string {
 	t.Helper()
 	rows := s.data.Rows(t, s.classes)[class]
 	keys := make([]value.Value, len(rows))

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/compile"
+	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/source/sqldb"
@@ -42,4 +43,8 @@ func openPostgresSuite(t *testing.T, d sourcetest.Dataset) source.Source {
 
 func TestPostgresSuite(t *testing.T) {
 	sourcetest.Run(t, openPostgresSuite, postgresLimits)
+}
+
+func TestPostgresDifferential(t *testing.T) {
+	sourcetest.Differential(t, openPostgresSuite, postgresLimits, oracle, func(p policy.Permit) string { return statement(p, compile.PostgreSQL) })
 }

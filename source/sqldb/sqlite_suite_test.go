@@ -2,13 +2,18 @@ package sqldb_test
 
 import (
 	"database/sql"
+	"fmt"
 	"path/filepath"
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/compile"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/memory"
 	"github.com/bailiwick-dev/bailiwick/source/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/source/sqldb"
+	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // sqliteLimits are what SQLite can't do.
@@ -49,6 +54,20 @@ func openSQLiteSuite(t *testing.T, d sourcetest.Dataset) source.Source {
 	return s
 }
 
+func oracle(classes []schema.Class, rows map[string][]value.Row) source.Source {
+	return memory.New(classes, rows)
+}
+
+// statement writes what is run for a permit.
+func statement(p policy.Permit, d compile.Dialect) string {
+	st, err := compile.SQL(p, d)
+	return fmt.Sprintf("%s\n%v %v", st.Text, st.Args, err)
+}
+
 func TestSQLiteSuite(t *testing.T) {
 	sourcetest.Run(t, openSQLiteSuite, sqliteLimits)
+}
+
+func TestSQLiteDifferential(t *testing.T) {
+	sourcetest.Differential(t, openSQLiteSuite, sqliteLimits, oracle, func(p policy.Permit) string { return statement(p, compile.SQLite) })
 }

@@ -1,0 +1,237 @@
+package sourcetest
+
+import (
+	"flag"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"pgregory.net/rapid"
+)
+
+// rounds is how many random queries each source is asked, unless BAILIWICK_SOAK says another number.
+const rounds = 3000
+
+// An Oracle makes the source that is right: memory.New.
+type Oracle func([]schema.Class, map[string][]value.Row) source.Source
+
+// Differential asks a source and the oracle random queries, which must have the same answers to the last byte; and
+// for each that the records where it holds and those where it doesn't are all records. show writes what the source
+// runs for a permit, for messages.
+func Differential(t *testing.T, open Open, limits Limits, oracle Oracle, show func(policy.Permit) string) {
+	s := newSubject(t, open, limits)
+	n := rounds
+	if soak := os.Getenv("BAILIWICK_SOAK"); soak != "" {
+		var err error
+		if n, err = strconv.Atoi(soak); err != nil {
+			t.Fatalf("BAILIWICK_SOAK=%s: %v", soak, err)
+		}
+	}
+	for name, to := range map[string]string{"rapid.checks": strconv.Itoa(n), "rapid.nofailfile": "true"} {
+		set := flag.Lookup(name)
+		before := set.Value.String()
+		if err := set.Value.Set(to); err != nil {
+			t.Fatal(err)
+		}
+		defer set.Value.Set(before)
+	}
+	d := &differential{subject: s, oracle: oracle(s.classes, s.data.Rows(t, s.classes)), show: show, pool: s.pools(t)}
+	tenant := reader
+	tenant.Tenant = "acme"
+	d.asks = map[string]asker{"free": {s.policy, reader}, "scoped": {s.rules(t, s.scoped(t)), tenant}}
+	for _, table := range s.data.tables {
+		d.names = append(d.names, table.name)
+	}
+	rapid.Check(t, d.check)
+	t.Logf("%d queries compared, %d rows; refused as unsupported: %d", d.compared, d.rows, d.unsupported)
+	if testing.Short() {
+		n /= 5 // as rapid does
+	}
+	if d.compared < n/2 || d.rows < n {
+		t.Errorf("only %d queries with %d rows of %d rounds were compared", d.compared, d.rows, n)
+	}
+}
+
+// An asker is who asks, and under what rules.
+type asker struct {
+	policy *policy.Policy
+	who    identity.Principal
+}
+
+type differential struct {
+	*subject
+	oracle source.Source
+	show   func(policy.Permit) string
+	pool   map[string]map[string][]value.Value // by class and field, what literals are drawn from
+	asks   map[string]asker
+	names  []string // of the classes
+
+	compared, rows, unsupported int
+}
+
+// scoped are the rules of the restricted asker.
+func (s *subject) scoped(t *testing.T) map[string]policy.ClassRule {
+	return map[string]policy.ClassRule{
+		"users":    {Tenant: &policy.TenantRule{Field: "org"}},
+		"comments": {Tenant: &policy.TenantRule{Through: "author"}, Canonical: where(t, `{"hidden":{"$ne":true}}`)},
+		"posts":    {Canonical: where(t, `{"$or":[{"meta.tags":"x"},{"deleted":null}]}`)},
+		"docs":     {Canonical: where(t, `{"doc.a":{"$ne":1}}`)},
+		"texts":    {Denied: []string{"mood"}, Canonical: where(t, `{"mood":{"$ne":"sad"}}`)},
+	}
+}
+
+func (d *differential) check(t *rapid.T) {
+	as := d.asks[rapid.SampledFrom([]string{"free", "scoped"}).Draw(t, "asker")]
+	name := rapid.SampledFrom(d.names).Draw(t, "class")
+	view, err := as.policy.View(as.who, name, "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &generator{t: t, d: d, view: view, pool: d.pool[name]}
+	text := g.object(2)
+	filter, err := query.ParseWhere(text, "/where")
+	if err != nil {
+		tooMuch(t, text, err)
+	}
+	q := &query.Find{Class: view.Name(), Where: filter, Order: g.order(), Keys: g.keys(), Include: g.include(),
+		Skip: rapid.SampledFrom([]int{0, 0, 0, 1, 3}).Draw(t, "skip"), Limit: rapid.SampledFrom([]int{1, 2, 3, 7, 100}).Draw(t, "limit")}
+	permit, err := as.policy.Read(as.who, q)
+	if err != nil {
+		tooMuch(t, text, err)
+	}
+	all, ok := d.same(t, permit, text)
+	if !ok {
+		return
+	}
+	d.compared++
+	d.rows += len(all)
+	if plan, _ := permit.Plan(); plan.Unique && plan.Skip == 0 && len(all) > q.Limit {
+		d.pagesOn(t, permit, text, all)
+	}
+	if filter != nil {
+		d.halves(t, as, view, filter, text)
+	}
+}
+
+// tooMuch gives up a query that goes beyond the limits of the language, and fails for any other refusal.
+func tooMuch(t *rapid.T, text value.Value, err error) {
+	t.Helper()
+	if p := problem.Of(err); strings.Contains(p.Detail, "deeper than") || strings.Contains(p.Detail, "more than") {
+		t.Skip(p.Detail)
+	}
+	t.Fatalf("%s: %v", text, err)
+}
+
+// same reads a permit from both sources and compares the rows.
+func (d *differential) same(t *rapid.T, permit policy.Permit, text value.Value) ([]value.Row, bool) {
+	t.Helper()
+	plan, err := permit.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := collect(t.Context(), d.oracle, permit)
+	if err != nil {
+		t.Fatalf("the oracle: %s: %v", text, err)
+	}
+	got, err := collect(t.Context(), d.source, permit)
+	if problem.CodeOf(err) == problem.Unsupported && len(d.limits) > 0 {
+		d.unsupported++
+		return nil, false
+	}
+	if err != nil || !slices.EqualFunc(got, want, func(a, b value.Row) bool { return equalRows(plan, a, b) }) {
+		t.Fatalf("%s where %s, order %v, skip %d, limit %d, after %v: %v\n%s\n got %s\nwant %s", plan.View.Name(), text,
+			orderText(plan), plan.Skip, plan.Limit, plan.After, err, d.show(permit), lines(got), lines(want))
+	}
+	return got, true
+}
+
+// equalRows compares the columns as they would leave, and the places as an order does.
+func equalRows(plan *policy.Plan, a, b value.Row) bool {
+	n := len(plan.Columns)
+	if plan.Count {
+		n = 1
+	}
+	return len(a) == len(b) && canonicalLine(a[:n]) == canonicalLine(b[:n]) &&
+		slices.EqualFunc(a[n:], b[n:], func(x, y value.Value) bool { return value.Order(x, y) == 0 })
+}
+
+func orderText(plan *policy.Plan) []string {
+	out := make([]string, len(plan.Order))
+	for i, o := range plan.Order {
+		if out[i] = o.Field.Name; o.Desc {
+			out[i] = "-" + out[i]
+		}
+	}
+	return out
+}
+
+func lines(rows []value.Row) string {
+	var out strings.Builder
+	for _, r := range rows {
+		out.WriteString("\n  " + canonicalLine(r))
+	}
+	return out.String()
+}
+
+// pagesOn reads the pages after the first, which must go on where it ended.
+func (d *differential) pagesOn(t *rapid.T, permit policy.Permit, text value.Value, page []value.Row) {
+	t.Helper()
+	plan, err := permit.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 50 {
+		if len(page) <= plan.Limit {
+			return
+		}
+		last, next := page[plan.Limit-1], page[plan.Limit]
+		if permit, err = permit.From(policy.Position{After: last[len(plan.Columns):]}); err != nil {
+			t.Fatal(err)
+		}
+		page, _ = d.same(t, permit, text)
+		if len(page) == 0 || !equalRows(plan, page[0], next) {
+			t.Fatalf("%s where %s, order %v, limit %d: after %s comes %s; want %s\n%s", plan.View.Name(), text, orderText(plan), plan.Limit,
+				canonicalLine(last), lines(page), canonicalLine(next), d.show(permit))
+		}
+	}
+}
+
+// halves tests the law of the excluded middle: a filter holds for a record or it doesn't.
+func (d *differential) halves(t *rapid.T, as asker, view *policy.View, filter query.Filter, text value.Value) {
+	t.Helper()
+	var counts [3]int64
+	var found [3][]string
+	for i, f := range []query.Filter{nil, filter, query.Not{Part: filter}} {
+		permit, err := as.policy.Read(as.who, &query.Count{Class: view.Name(), Where: f})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, _ := d.same(t, permit, text)
+		counts[i] = rows[0][0].Int()
+		plan, rows, err := d.read(t.Context(), as.policy, as.who, &query.Find{Class: view.Name(), Where: f, Limit: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range rows {
+			found[i] = append(found[i], canonicalLine(row[:len(plan.Columns)]))
+		}
+		if int64(len(rows)) != counts[i] {
+			t.Fatalf("%s where %s: %d rows; count %d", view.Name(), text, len(rows), counts[i])
+		}
+	}
+	both := append(found[1], found[2]...)
+	slices.Sort(both)
+	slices.Sort(found[0])
+	if counts[1]+counts[2] != counts[0] || !slices.Equal(both, found[0]) {
+		t.Fatalf("%s where %s: %d records of %d, and %d where it doesn't hold", view.Name(), text, counts[1], counts[0], counts[2])
+	}
+}
