@@ -76,6 +76,11 @@ func (s viewScope) pointsTo(name string) string {
 	return ""
 }
 
+// keyScope is a view in which every part of the key takes its value from text, as ids are written.
+type keyScope struct{ viewScope }
+
+func (keyScope) id(string) bool { return true }
+
 // unknown refuses a field in the same bytes whether it is hidden or has never existed.
 func (v *View) unknown(name, at string) error {
 	kind := "unknown_field"
@@ -253,11 +258,11 @@ func (b *binder) note(at string, f *schema.Field, v value.Value) {
 	what := v.Kind().String()
 	switch {
 	case v.Kind() == value.String && (f.Type == schema.Date || f.Type == schema.Day):
-		what = "string that is no ISO 8601 date"
+		what = "string that isn't an ISO 8601 date"
 	case v.Kind() == value.String && f.Type == schema.UUID:
-		what = "string that is no UUID"
+		what = "string that isn't a UUID"
 	}
-	b.notes = append(b.notes, fmt.Sprintf("%s: %s is of type %s, and no %s equals one: this comparison matches nothing", at, f.Name, f.Type, what))
+	b.notes = append(b.notes, fmt.Sprintf("%s: %s is of type %s, which is never like a %s: this comparison matches nothing", at, f.Name, f.Type, what))
 }
 
 // operand returns v as the kind that field f holds, and whether the two are alike at all.

@@ -66,7 +66,6 @@ func (plan *Plan) byID(ids []string) error {
 			Detail:     fmt.Sprintf("records of %s have no id", plan.View.name),
 			Suggestion: "use query_class with where"}
 	}
-	scope := viewScope{plan.View}
 	var any query.Or
 	var simple []value.Value
 	for _, id := range ids {
@@ -95,7 +94,7 @@ func (plan *Plan) byID(ids []string) error {
 	case len(any) == 0:
 		where = query.In{Path: query.Path{key[0]}}
 	}
-	bound, _, err := bind(where, scope)
+	bound, _, err := bind(where, keyScope{viewScope{plan.View}})
 	plan.Where = bound
 	return err
 }

@@ -83,7 +83,7 @@ func classes(ctx context.Context, c *bailiwick.Call, views []*policy.View) (Resu
 		lines.WriteByte('\n')
 	}
 	doc := value.OfObject([]value.Member{member("classes", value.OfArray(out)), member("total", value.OfInt(int64(len(views))))})
-	fmt.Fprintf(&lines, "%d classes", len(views))
+	lines.WriteString(many(len(views), "class", "classes"))
 	return Result{Structured: doc.AppendJSON(nil), Text: lines.String()}, nil
 }
 

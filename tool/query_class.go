@@ -146,16 +146,26 @@ func closing(body []byte, page *shape.Page, next value.Value) []byte {
 	if len(body) > 0 && body[len(body)-1] != '\n' {
 		body = append(body, '\n')
 	}
-	body = fmt.Appendf(body, "%d records", page.Count)
+	body = append(body, many(page.Count, "record", "records")...)
 	if page.Dropped != nil {
 		body = fmt.Appendf(body, ", without %v (too large)", page.Dropped)
 	}
+	if page.More {
+		arguments, _ := next.Get("arguments")
+		body = arguments.AppendJSON(append(body, ", more: query_class "...))
+	} else {
+		body = append(body, ", no more"...)
+	}
 	for _, note := range page.Notes {
-		body = append(append(body, "; "...), note...)
+		body = append(append(body, '\n'), note...)
 	}
-	if !page.More {
-		return append(body, ", no more"...)
+	return body
+}
+
+// many counts things in words.
+func many(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
 	}
-	arguments, _ := next.Get("arguments")
-	return arguments.AppendJSON(append(body, ", more: query_class "...))
+	return strconv.Itoa(n) + " " + more
 }

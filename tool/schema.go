@@ -137,6 +137,14 @@ func (in *inputSchema) faults(e *jsonschema.ValidationError, p *problem.Error) {
 			allowed[i] = fmt.Sprint(w)
 		}
 		add(at, "%s is one of %s", name, strings.Join(allowed, ", "))
+	case *kind.Minimum:
+		add(at, "%s is at least %s; got %s", name, k.Want.RatString(), k.Got.RatString())
+	case *kind.Maximum:
+		add(at, "%s is at most %s; got %s", name, k.Want.RatString(), k.Got.RatString())
+	case *kind.MinItems:
+		add(at, "%s has at least %d; got %d", name, k.Want, k.Got)
+	case *kind.MaxItems:
+		add(at, "%s has at most %d; got %d", name, k.Want, k.Got)
 	default:
 		add(at, "%s: %s", name, e.ErrorKind.LocalizedString(in.printer))
 	}
