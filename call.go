@@ -201,23 +201,26 @@ func (c *Call) View(name string) (*policy.View, error) {
 func (c *Call) Views() []*policy.View { return c.policy.Views(c.who) }
 
 // Estimates returns about how many records classes have, by "source.Class", where the source knows without
-// counting. A view that shows less than all of its class has none: the estimate would tell of what is hidden.
+// counting. Only who sees all of a source is told: estimates are as old as the source's last look at its data, and
+// when it looks depends on everything that is hidden.
 func (c *Call) Estimates(ctx context.Context, views []*policy.View) (map[string]int64, error) {
 	out := map[string]int64{}
 	asked := map[string]map[string]int64{}
 	for _, v := range views {
-		e, ok := c.gateway.options.Sources[v.Source()].(source.Estimator)
-		if !ok || !v.Unrestricted() {
-			continue
-		}
-		if asked[v.Source()] == nil {
-			n, err := e.Estimate(ctx)
-			if err != nil {
-				return nil, err
+		name := v.Source()
+		if _, ok := asked[name]; !ok {
+			e, knows := c.gateway.options.Sources[name].(source.Estimator)
+			if knows && c.policy.SeesAll(c.who, name) {
+				n, err := e.Estimate(ctx)
+				if err != nil {
+					return nil, err
+				}
+				asked[name] = n
+			} else {
+				asked[name] = nil
 			}
-			asked[v.Source()] = n
 		}
-		if n, ok := asked[v.Source()][v.Class().Name]; ok {
+		if n, ok := asked[name][v.Class().Name]; ok {
 			out[v.Class().FullName()] = n
 		}
 	}

@@ -317,8 +317,22 @@ func (v *View) ID(field string) bool {
 	return slices.Contains(v.Key(), field) || v.pointer(field) != nil
 }
 
-// Unrestricted reports whether the view shows every record of its class.
-func (v *View) Unrestricted() bool { return len(v.Layers) == 0 }
+// SeesAll reports whether who sees every class, field and record of a source. Only such a principal may be told what
+// the source keeps for itself, such as its statistics: they change with what anybody does to any of its data.
+func (p *Policy) SeesAll(who identity.Principal, source string) bool {
+	for _, c := range p.classes {
+		if c.Source != source {
+			continue
+		}
+		if _, ok := c.visibleTo(who); !ok || len(c.visible) < len(c.Fields) {
+			return false
+		}
+		if v := (&View{class: c, who: who, policy: p}); v.scope() != "" || len(v.Layers) > 0 {
+			return false
+		}
+	}
+	return true
+}
 
 func cut(s string) string {
 	const most = 64
