@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiwick-dev/bailiwick/config"
+	"github.com/bailiwick-dev/bailiwick/conformance"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/server"
+)
+
+func conformanceCommand(t *terminal) *cobra.Command {
+	var listen string
+	cmd := &cobra.Command{
+		Use:   "conformance",
+		Short: "Serve the fixtures of the official MCP conformance suites, behind tokens, limits and audit",
+		Args:  none,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !loopback(listen) {
+				return usagef("the fixtures are for a suite on this machine; listen on a loopback address such as 127.0.0.1:0")
+			}
+			return serveFixtures(cmd.Context(), t, listen)
+		},
+	}
+	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "loopback `ADDR` to listen on")
+	return cmd
+}
+
+// serveFixtures serves them at an address of its own, where a token is needed, and at listen, where a proxy adds the
+// token: the suites can send none.
+func serveFixtures(ctx context.Context, t *terminal, listen string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	p, err := build(ctx, &config.Config{Store: memoryStore, Limits: config.Limits{Rate: config.Rate{Calls: 100_000, Per: time.Minute}, Burst: 100_000}})
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	_, token, err := p.tokens.Create(ctx, identity.Local(localUser()), identity.Token{Name: "conformance", Owner: localUser()})
+	if err != nil {
+		return err
+	}
+	o := p.door()
+	o.Logger = logger(t, config.Log{})
+	o.Extend = conformance.Extension(ctx)
+	s, err := server.New(o)
+	if err != nil {
+		return err
+	}
+	inner, err := s.Listen("127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(ctx, inner, s.Handler()) }()
+	outer, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
+	if err != nil {
+		cancel()
+		return errors.Join(inUse(listen, err), <-ended)
+	}
+	front := &http.Server{Handler: conformance.Forward(&url.URL{Scheme: "http", Host: inner.Addr().String()}, token), ReadHeaderTimeout: 10 * time.Second}
+	stop := context.AfterFunc(ctx, func() { front.Close() })
+	defer stop()
+	if err := t.ready(outer); err != nil {
+		return err
+	}
+	if err := front.Serve(outer); !errors.Is(err, http.ErrServerClosed) {
+		cancel()
+		return errors.Join(fmt.Errorf("serve the fixtures: %w", err), <-ended)
+	}
+	return <-ended
+}

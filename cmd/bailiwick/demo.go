@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiwick-dev/bailiwick/config"
+	"github.com/bailiwick-dev/bailiwick/demo"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/server"
+)
+
+func demoCommand(t *terminal) *cobra.Command {
+	var d demonstration
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Try it: an issue tracker with sample data, tokens, and a first conversation",
+		Args:  none,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			d.terminal, d.anyPort = t, !cmd.Flags().Changed("listen")
+			return d.run(cmd.Context())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&d.listen, "listen", config.DefaultListen, "`ADDR` to listen on; when it is taken and not given, a free port")
+	f.StringVar(&d.dir, "dir", "", "`FOLDER` for the tracker, its configuration and the audit (default a temporary one, removed at the end)")
+	f.BoolVar(&d.once, "once", false, "show the conversation and end")
+	return cmd
+}
+
+// A demonstration is one run of the demo.
+type demonstration struct {
+	*terminal
+	listen  string
+	anyPort bool // take a free one when listen is taken
+	dir     string
+	once    bool
+
+	file   string            // the configuration
+	url    string            // of the gateway
+	tokens map[string]string // by tenant
+}
+
+// demoTokenLife is how long the demo's tokens are good for.
+const demoTokenLife = 7 * 24 * time.Hour
+
+func (d *demonstration) run(ctx context.Context) (err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if !loopback(d.listen) {
+		return usagef("the demo's data is for this machine; listen on a loopback address such as %s", config.DefaultListen)
+	}
+	if d.dir == "" {
+		if d.dir, err = os.MkdirTemp("", "bailiwick-demo-"); err != nil {
+			return fmt.Errorf("make a folder: %w", err)
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(d.dir)) }()
+	}
+	c, err := d.prepare(ctx)
+	if err != nil {
+		return err
+	}
+	p, err := build(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer closeAfter(p, &err)
+	if err := d.makeTokens(ctx, p.tokens); err != nil {
+		return err
+	}
+	s, l, err := d.open(p)
+	if err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(ctx, l, s.Handler()) }()
+	talked := d.show(ctx)
+	if ctx.Err() != nil {
+		talked = nil // the end was asked for in the middle
+	}
+	if d.once || talked != nil {
+		cancel()
+	}
+	return errors.Join(talked, <-ended)
+}
+
+// prepare writes the tracker and its configuration, where they are not there yet, and reads it.
+func (d *demonstration) prepare(ctx context.Context) (*config.Config, error) {
+	dir, err := filepath.Abs(d.dir)
+	if err != nil {
+		return nil, fmt.Errorf("find the folder: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the folder: %w", err)
+	}
+	d.dir, d.file = dir, filepath.Join(dir, defaultFile)
+	if err := demo.Create(ctx, filepath.Join(dir, "tracker.db")); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	f, err := os.OpenFile(d.file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return loadFile(d.file)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("write the configuration: %w", err)
+	}
+	_, err = f.WriteString(demo.Config)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("write the configuration: %w", err)
+	}
+	return loadFile(d.file)
+}
+
+func (d *demonstration) makeTokens(ctx context.Context, tokens *identity.Tokens) error {
+	d.tokens = map[string]string{}
+	for _, tenant := range []string{demo.Acme, demo.Globex} {
+		want := identity.Token{Name: "demo " + tenant, Owner: localUser(), Tenant: tenant, Expires: time.Now().Add(demoTokenLife)}
+		_, secret, err := tokens.Create(ctx, identity.Local(localUser()), want)
+		if err != nil {
+			return err
+		}
+		d.tokens[tenant] = secret
+	}
+	return nil
+}
+
+func (d *demonstration) open(p *plant) (*server.Server, net.Listener, error) {
+	o := p.door()
+	o.Logger = logger(d.terminal, config.Log{Level: 8, Text: true}) // errors alone: the conversation is to be read
+	s, err := server.New(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := s.Listen(d.listen)
+	if errors.Is(err, syscall.EADDRINUSE) && d.anyPort {
+		l, err = s.Listen("127.0.0.1:0")
+	}
+	if err != nil {
+		return nil, nil, inUse(d.listen, err)
+	}
+	d.url = "http://" + l.Addr().String() + "/mcp"
+	return s, l, nil
+}

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/demo"
+)
+
+// width is how wide what the demo says may be, in columns.
+const width = 98
+
+// A step is one question of the scripted conversation and the call that answers it.
+type step struct {
+	says  string
+	tool  string
+	args  string
+	lines int // of the answer that are shown
+	then  string
+}
+
+// conversation is what an agent of a new user would ask. Every call goes over MCP.
+var conversation = []step{
+	{says: "What can I do here?", tool: "list_tools", args: `{}`, lines: 8},
+	{says: "What data is there?", tool: "get_all_schemas", args: `{}`, lines: 8,
+		then: "Eight tables, seven classes: a rule hides api_keys, so for an agent it does not exist."},
+	{says: "What is an issue made of?", tool: "get_schema", args: `{"class_name":"issues"}`, lines: 9},
+	{says: "Which critical bugs is somebody working on, newest first?", tool: "query_class",
+		args:  `{"class_name":"issues","where":{"type":"Bug","priority":"Critical","status":"InProgress"},"keys":["number","title","assignee_id.name"],"order":"-created_at","limit":4}`,
+		lines: 7},
+	{says: "How many critical bugs are open?", tool: "count_objects",
+		args: `{"class_name":"issues","where":{"type":"Bug","priority":"Critical","status":{"$nin":["Done","Cancelled"]}}}`, lines: 1},
+	{says: "And what is the password hash of the administrator?", tool: "query_class",
+		args:  `{"class_name":"users","where":{"role":"Admin"},"keys":["name","password_hash"]}`,
+		lines: 8, then: "Refused, in the words for a field that never existed: an agent can't tell the two apart."},
+}
+
+// show prints how to connect, then has the conversation.
+func (d *demonstration) show(ctx context.Context) error {
+	if d.json {
+		if err := d.printJSON(map[string]any{"url": d.url, "tokens": d.tokens, "config": d.file}); err != nil || !d.once {
+			return err
+		}
+	} else {
+		d.printf("%s\n\n", styled(bold, "Bailiwick demo")+": an issue tracker that two organisations share, 5,000 issues, 20,000 comments")
+		d.printf("listening on %s\n\n", d.url)
+		for _, tenant := range []string{demo.Acme, demo.Globex} {
+			d.printf("  token of %-7s %s\n", tenant, styled(green, d.tokens[tenant]))
+		}
+		d.printClients()
+		d.printf("\n%s  %s\n", styled(bold, "A first conversation"), styled(faint, "real calls over MCP, with the token of acme"))
+	}
+	c, err := dialURL(ctx, d.url, d.tokens[demo.Acme])
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	for i, s := range conversation {
+		if err := d.play(ctx, c, i+1, s); err != nil {
+			return err
+		}
+	}
+	if err := d.otherTenant(ctx); err != nil || d.json {
+		return err
+	}
+	if d.once {
+		d.printf("\n")
+		return nil
+	}
+	d.printf("\nThe rules are in %s\nEvery call is in the audit: %s\n\nServing until Ctrl-C.\n", styled(blue, d.file),
+		styled(blue, "bailiwick audit tail --store "+d.dir+"/bailiwick.db"))
+	return nil
+}
+
+func (d *demonstration) printClients() {
+	token := d.tokens[demo.Acme]
+	d.printf("\n%s  %s\n", styled(bold, "Connect a client"), styled(faint, "as an agent of acme"))
+	d.printf("\n  Claude Code:\n    claude mcp add --transport http bailiwick %s \\\n      --header \"Authorization: Bearer %s\"\n", d.url, token)
+	d.printf("\n  Cursor, VS Code and others, over HTTP (mcpServers):\n    {\"mcpServers\": {\"bailiwick\": {\"type\": \"http\", \"url\": %s,\n"+
+		"      \"headers\": {\"Authorization\": %s}}}}\n", quoted(d.url), quoted("Bearer "+token))
+	program, err := os.Executable()
+	if err != nil {
+		program = "bailiwick"
+	}
+	d.printf("\n  Claude Desktop and others, over stdio (mcpServers):\n    {\"mcpServers\": {\"bailiwick\": {\"command\": %s,\n"+
+		"      \"args\": [\"serve\", \"--stdio\", \"--tenant\", \"acme\",\n        \"--config\", %s]}}}\n", quoted(program), quoted(d.file))
+}
+
+func quoted(s string) string {
+	b, _ := json.Marshal(s) // a string always encodes
+	return string(b)
+}
+
+// play makes one call and shows it.
+func (d *demonstration) play(ctx context.Context, c *client, n int, s step) error {
+	start := time.Now()
+	a, err := c.call(ctx, s.tool, json.RawMessage(s.args))
+	took := time.Since(start)
+	refused, isRefusal := errors.AsType[*refusal](err)
+	if err != nil && (!isRefusal || refused.raw == nil) {
+		return err
+	}
+	if d.json {
+		raw := a.structured
+		if isRefusal {
+			raw = refused.raw
+		}
+		return d.printJSON(map[string]any{"tool": s.tool, "arguments": json.RawMessage(s.args), "refused": isRefusal, "answer": raw})
+	}
+	d.printf("\n%s  %s\n", styled(bold, fmt.Sprintf("%d  %s", n, s.says)), styled(faint, fmt.Sprintf("%.1f ms", float64(took.Microseconds())/1000)))
+	for i, line := range wrap(s.tool+" "+s.args, width-5) {
+		lead := "   → "
+		if i > 0 {
+			lead = "     "
+		}
+		d.printf("%s\n", styled(blue, lead+line))
+	}
+	if isRefusal {
+		for _, line := range wrap(string(refused.raw), width-5) {
+			d.printf("     %s\n", styled(amber, line))
+		}
+	} else {
+		d.printLines(a.text, s.lines)
+	}
+	if s.then != "" {
+		d.printf("     %s\n", styled(faint, s.then))
+	}
+	return nil
+}
+
+// printLines shows the first lines of an answer, each cut to the width.
+func (d *demonstration) printLines(text string, most int) {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	for i, line := range lines {
+		if i == most && i < len(lines)-1 {
+			d.printf("     %s\n", styled(faint, fmt.Sprintf("… %d more lines", len(lines)-i)))
+			return
+		}
+		d.printf("     %s\n", cut(line, width-5))
+	}
+}
+
+// otherTenant asks one question with the other token.
+func (d *demonstration) otherTenant(ctx context.Context) (err error) {
+	c, err := dialURL(ctx, d.url, d.tokens[demo.Globex])
+	if err != nil {
+		return err
+	}
+	defer closeAfter(c, &err)
+	s := conversation[4]
+	s.says, s.then = "The same question with the token of globex", "Another organisation, another answer, from the same table."
+	return d.play(ctx, c, len(conversation)+1, s)
+}
+
+// cut shortens a line to so many characters.
+func cut(line string, most int) string {
+	if r := []rune(line); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return line
+}
+
+// wrap breaks text into lines of at most so many characters, behind a comma or a space where there is one.
+func wrap(text string, most int) []string {
+	var lines []string
+	for r := []rune(text); ; {
+		if len(r) <= most {
+			return append(lines, string(r))
+		}
+		at := most
+		for i := most; i > most/2; i-- {
+			if r[i-1] == ',' || r[i-1] == ' ' {
+				at = i
+				break
+			}
+		}
+		lines, r = append(lines, string(r[:at])), r[at:]
+	}
+}
