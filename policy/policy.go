@@ -223,6 +223,11 @@ func (c *class) filters(fail func(string, ...any)) {
 			e := problem.Of(err)
 			fail("canonical: %s%s", e.Detail, didYouMean(e.Near))
 		}
+		eachField(c.rule.Canonical, func(n string) {
+			if slices.Contains(c.rule.Denied, n) || credential(n) && c.seen[n] == nil {
+				fail("canonical: %s is denied; what counts as a live record is told to agents", n)
+			}
+		})
 		c.canonical = bound
 	}
 }

@@ -150,16 +150,39 @@ func topFields(f query.Filter, into map[string]bool) {
 		for _, part := range f {
 			topFields(part, into)
 		}
+	case query.Or, query.Not:
+	default:
+		eachField(f, func(n string) { into[n] = true })
+	}
+}
+
+// eachField gives every field that a filter compares to visit.
+func eachField(f query.Filter, visit func(string)) {
+	switch f := f.(type) {
+	case query.And:
+		for _, part := range f {
+			eachField(part, visit)
+		}
+	case query.Or:
+		for _, part := range f {
+			eachField(part, visit)
+		}
+	case query.Not:
+		eachField(f.Part, visit)
 	case query.Compare:
-		into[f.Path[0]] = true
+		visit(f.Path[0])
 	case query.In:
-		into[f.Path[0]] = true
+		visit(f.Path[0])
 	case query.Exists:
-		into[f.Path[0]] = true
+		visit(f.Path[0])
 	case query.Regex:
-		into[f.Path[0]] = true
+		visit(f.Path[0])
 	case query.StartsWith:
-		into[f.Path[0]] = true
+		visit(f.Path[0])
+	case query.Size:
+		visit(f.Path[0])
+	case query.ElemMatch:
+		visit(f.Path[0])
 	}
 }
 

@@ -1,0 +1,259 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+func catalogue() []schema.Class {
+	field := func(name string, typ schema.Type) schema.Field { return schema.Field{Name: name, Type: typ} }
+	return []schema.Class{
+		{Source: "app", Name: "users", Table: "users", Key: []string{"id"}, Fields: []schema.Field{field("id", schema.Integer), field("org", schema.Integer),
+			field("name", schema.String), field("password_hash", schema.String), field("_rperm", schema.String)}},
+		{Source: "app", Name: "issues", Table: "issues", Key: []string{"id"}, Fields: []schema.Field{field("id", schema.UUID), field("org", schema.Integer),
+			field("title", schema.String), field("owner", schema.Integer), field("due", schema.Date), field("meta", schema.JSON), field("area", schema.Opaque), field("deleted", schema.Boolean)},
+			Relations: []schema.Relation{{Fields: []string{"owner"}, Target: "users", TargetFields: []string{"id"}}}},
+		{Source: "app", Name: "comments", Table: "comments", Key: []string{"id"}, Fields: []schema.Field{field("id", schema.Integer), field("issue", schema.UUID), field("body", schema.String)},
+			Relations: []schema.Relation{{Fields: []string{"issue"}, Target: "issues", TargetFields: []string{"id"}}}},
+		{Source: "app", Name: "nodes", Table: "nodes", Key: []string{"id"}, Fields: []schema.Field{field("id", schema.Integer), field("parent", schema.Integer)},
+			Relations: []schema.Relation{{Fields: []string{"parent"}, Target: "nodes", TargetFields: []string{"id"}}}},
+		{Source: "other", Name: "users", Table: "users", Key: []string{"id"}, Fields: []schema.Field{field("id", schema.Integer)}},
+	}
+}
+
+func agent() identity.Principal {
+	return identity.Principal{ID: "a", Owner: "ann", Tenant: "7", Scopes: []identity.Scope{identity.Read}}
+}
+
+// TestCredential is the built-in denylist: what a name alone says.
+func TestCredential(t *testing.T) {
+	denied := "password Password user_password passwordHash passwd pass_phrase_passphrase secret client_secret secrets token session_token accessToken api_key apiKey apikey API_KEY " +
+		"private_key privateKey salt password_salt ssn otp otp_secret otpCode totp pin_hash email_digest contentHash credentials"
+	shown := "id name pass passport secretary tokens token_ids tokenizer hash digest hashtag salty option optional keyboard key monkey_key api public_key rehash class"
+	for _, n := range strings.Fields(denied) {
+		if !credential(n) {
+			t.Errorf("%s is shown", n)
+		}
+	}
+	for _, n := range strings.Fields(shown) {
+		if strings.HasPrefix(n, "token_") {
+			continue
+		}
+		if credential(n) {
+			t.Errorf("%s is denied", n)
+		}
+	}
+	for _, n := range []string{"_hashed_password", "_auth_data", "_auth_data_google", "_rperm", "_tombstone"} {
+		if !internal(n) {
+			t.Errorf("%s is not internal", n)
+		}
+	}
+}
+
+// TestNewRefuses has a row for each thing that can be wrong with a rule.
+func TestNewRefuses(t *testing.T) {
+	eq := func(field string) query.Filter {
+		return query.Compare{Path: query.Path{field}, Op: query.Eq, Value: value.OfInt(1)}
+	}
+	for _, tt := range []struct {
+		name string
+		rule ClassRule
+		want string
+	}{
+		{"issue", ClassRule{}, "classes.issue: there is no such class; did you mean issues?"},
+		{"users", ClassRule{}, "classes.users: 2 sources have such a class; write source.Class"},
+		{"issues", ClassRule{Visible: []string{"titel"}}, `classes.issues: visible: there is no field "titel"; did you mean title?`},
+		{"issues", ClassRule{Denied: []string{"x"}}, `classes.issues: denied: there is no field "x"`},
+		{"issues", ClassRule{Large: []string{"x"}}, `classes.issues: large: there is no field "x"`},
+		{"issues", ClassRule{Lift: []string{"x"}}, `classes.issues: lift: there is no field "x"`},
+		{"issues", ClassRule{Lift: []string{"title"}, Visible: []string{"id"}}, "classes.issues: lift: title is not in visible"},
+		{"issues", ClassRule{Fields: map[string]FieldRule{"x": {}}}, `classes.issues: fields: there is no field "x"`},
+		{"issues", ClassRule{Visible: []string{"id"}, Denied: []string{"id"}}, "classes.issues: visible: id is also denied"},
+		{"app.users", ClassRule{Visible: []string{"password_hash"}}, "classes.app.users: visible: password_hash looks like a credential by its name; to show it, name it in lift as well"},
+		{"app.users", ClassRule{Visible: []string{"_rperm"}, Lift: []string{"_rperm"}}, "classes.app.users: visible: _rperm belongs to the source itself and can't be shown\nclasses.app.users: lift: _rperm is not in visible"},
+		{"issues", ClassRule{Large: []string{"owner"}}, "classes.issues: large: owner is a pointer; only plain fields can be large"},
+		{"issues", ClassRule{Tenant: &TenantRule{Field: "orgg"}}, `classes.issues: tenant.field: there is no field "orgg"; did you mean org?`},
+		{"issues", ClassRule{Tenant: &TenantRule{Field: "org", Is: "principal.name"}}, `classes.issues: tenant.is: "principal.name" is not something about the principal; write principal.tenant, principal.id, principal.owner or principal.claims.<name>`},
+		{"comments", ClassRule{Tenant: &TenantRule{Through: "issue"}}, "classes.comments: tenant.through: issue leads to app.issues, which has no tenant rule"},
+		{"comments", ClassRule{Tenant: &TenantRule{Through: "body"}}, "classes.comments: tenant.through: body is not a pointer to another class"},
+		{"comments", ClassRule{Tenant: &TenantRule{Through: "x"}}, `classes.comments: tenant.through: there is no field "x"`},
+		{"nodes", ClassRule{Tenant: &TenantRule{Through: "parent"}}, "classes.nodes: tenant.through: parent leads back to the class itself"},
+		{"issues", ClassRule{Canonical: eq("x")}, `classes.issues: canonical: unknown field "x"`},
+		{"issues", ClassRule{Canonical: eq("title"), Denied: []string{"title"}}, "classes.issues: canonical: title is denied; what counts as a live record is told to agents"},
+	} {
+		_, err := New(Rules{Classes: map[string]ClassRule{tt.name: tt.rule}}, catalogue())
+		if err == nil || err.Error() != tt.want {
+			t.Errorf("%s %+v:\n got %v\nwant %s", tt.name, tt.rule, err, tt.want)
+		}
+	}
+	_, err := New(Rules{Classes: map[string]ClassRule{"issues": {}, "app.issues": {}}}, catalogue())
+	if err == nil || err.Error() != "classes.issues: the class has another rule already, app.issues" {
+		t.Errorf("two rules for one class: %v", err)
+	}
+}
+
+func sample() Rules {
+	return Rules{Version: "v", Classes: map[string]ClassRule{
+		"app.users": {Tenant: &TenantRule{Field: "org"}},
+		"issues":    {Tenant: &TenantRule{Field: "org"}, Canonical: query.Compare{Path: query.Path{"deleted"}, Op: query.Ne, Value: value.OfBool(true)}},
+		"comments":  {Tenant: &TenantRule{Through: "issue"}},
+	}}
+}
+
+// TestViews shows, for a principal and a class, the whole predicate or the true reason of the refusal.
+func TestViews(t *testing.T) {
+	p, err := New(sample(), catalogue())
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := func(change func(*identity.Principal)) identity.Principal { who := agent(); change(&who); return who }
+	title := query.Compare{Path: query.Path{"title"}, Op: query.Eq, Value: value.OfString("x")}
+	mine := query.Compare{Path: query.Path{"owner"}, Op: query.Eq, Value: value.OfInt(5)}
+	for _, tt := range []struct {
+		name, class string
+		who         identity.Principal
+		raw         bool
+		want        string
+	}{
+		{"tenant and canonical", "issues", agent(), false, `issues: tenant {"org":{"$eq":7}}; canonical {"deleted":{"$ne":true}}`},
+		{"without canonical", "issues", agent(), true, `issues: tenant {"org":{"$eq":7}}`},
+		{"through the parent", "comments", agent(), false, `comments: tenant issue in (tenant {"org":{"$eq":7}}; canonical {"deleted":{"$ne":true}})`},
+		{"a bare name that only one visible class has", "users", agent(), false, `users: tenant {"org":{"$eq":7}}`},
+		{"a full name", "app.users", agent(), false, `users: tenant {"org":{"$eq":7}}`},
+		{"principal filter", "issues", with(func(w *identity.Principal) { w.Filters = map[string]query.Filter{"issues": title} }), true,
+			`issues: tenant {"org":{"$eq":7}}; principal {"title":{"$eq":"x"}}`},
+		{"the class's own filter wins over default on its field", "issues",
+			with(func(w *identity.Principal) {
+				w.Filters = map[string]query.Filter{"app.issues": title, "default": query.And{query.Compare{Path: query.Path{"title"}, Op: query.Ne, Value: value.OfString("y")}, mine}}
+			}), true, `issues: tenant {"org":{"$eq":7}}; principal {"title":{"$eq":"x"}}; principal {"owner":{"$eq":5}}`},
+		{"a default filter on what the class hasn't got", "comments", with(func(w *identity.Principal) { w.Filters = map[string]query.Filter{"default": mine} }), true, "refused: principal_filter"},
+		{"no tenant", "issues", with(func(w *identity.Principal) { w.Tenant = "" }), false, "refused: tenant_missing"},
+		{"a tenant that the field can't hold", "issues", with(func(w *identity.Principal) { w.Tenant = "7 OR 1=1" }), false, "refused: tenant_mismatch"},
+		{"a tenant in other digits", "issues", with(func(w *identity.Principal) { w.Tenant = "07" }), false, "refused: tenant_mismatch"},
+		{"no tenant, through", "comments", with(func(w *identity.Principal) { w.Tenant = "" }), false, "refused: tenant_missing"},
+		{"classes except", "issues", with(func(w *identity.Principal) { w.Classes.Except = []string{"app.issues"} }), false, "refused: class_filter"},
+		{"classes only", "issues", with(func(w *identity.Principal) { w.Classes.Only = []string{"comments"} }), false, "refused: class_filter"},
+		{"classes only nothing", "issues", with(func(w *identity.Principal) { w.Classes.Only = []string{} }), false, "refused: class_filter"},
+		{"unlisted", "nodes", agent(), false, "refused: unlisted_class"},
+		{"unlisted, full name", "other.users", agent(), false, "refused: unlisted_class"},
+		{"unknown", "nothing", agent(), false, "refused: unknown_class"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			v, err := p.View(tt.who, tt.class, "/class_name", tt.raw)
+			got := ""
+			if err != nil {
+				got = "refused: " + problem.Of(err).Kind
+			} else {
+				got = v.Name() + ": " + layers(v)
+			}
+			if got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func layers(v *View) string {
+	parts := make([]string, len(v.Layers))
+	for i, l := range v.Layers {
+		if l.Through != nil {
+			parts[i] = fmt.Sprintf("%s %s in (%s)", l.Name, l.Through.Field, layers(l.Through.View))
+		} else {
+			parts[i] = l.Name + " " + query.Print(l.Filter).String()
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// TestBind shows what a caller's condition becomes for the field that it compares.
+func TestBind(t *testing.T) {
+	rules := sample()
+	rules.Unlisted = true
+	p, err := New(rules, catalogue())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const id = "6f1c1f60-0000-4000-8000-00000000000a"
+	for _, tt := range []struct{ where, want string }{
+		{`{"id":"` + strings.ToUpper(id) + `"}`, `{"id":{"$eq":"` + id + `"}}`},
+		{`{"id":"5"}`, `{"$never":true} (1 note)`},
+		{`{"id":{"$ne":"5"}}`, `{"$not":{"$never":true}} (1 note)`},
+		{`{"owner":"5"}`, `{"owner":{"$eq":5}}`},
+		{`{"owner":"05"}`, `{"$never":true} (1 note)`},
+		{`{"owner":{"__type":"Pointer","className":"app.users","objectId":"5"}}`, `{"owner":{"$eq":5}}`},
+		{`{"owner":{"__type":"Pointer","className":"comments","objectId":"5"}}`, `{"$never":true} (1 note)`},
+		{`{"due":"2026-01-31"}`, `{"due":{"$eq":{"__type":"Date","iso":"2026-01-31"}}}`},
+		{`{"due":"soon"}`, `{"$never":true} (1 note)`},
+		{`{"title":5}`, `{"$never":true} (1 note)`},
+		{`{"title":{"$in":["a",5,null]}}`, `{"title":{"$in":["a",null]}} (1 note)`},
+		{`{"title":{"$gt":null}}`, `{"$never":true}`},
+		{`{"title":{"$gte":null}}`, `{"title":{"$eq":null}}`},
+		{`{"title":{"$size":1}}`, `{"$never":true} (1 note)`},
+		{`{"due":{"$regex":"x"}}`, `{"$never":true} (1 note)`},
+		{`{"meta.a":{"$elemMatch":{"b":{"__type":"Date","iso":"2026-01-31"}}}}`, `{"meta.a":{"$elemMatch":{"$never":true}}}`},
+		{`{"area":{"$exists":true}}`, `{"area":{"$exists":true}}`},
+		{`{"area":"x"}`, `unsupported_by_source: area can't be filtered: its type is known to the database alone; only $exists works on it`},
+		{`{"title.x":"x"}`, `invalid_query: "title.x": title is of type string and has no parts`},
+	} {
+		doc, err := value.Read([]byte(tt.where), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		where, err := query.ParseWhere(doc, "/where")
+		if err != nil {
+			t.Fatal(err)
+		}
+		permit, err := p.Read(agent(), &query.Count{Class: "issues", Where: where})
+		got := ""
+		if err != nil {
+			got = err.Error()
+		} else {
+			plan, _ := permit.Plan()
+			got = query.Print(plan.Where).String()
+			if n := len(plan.Notes); n > 0 {
+				got += fmt.Sprintf(" (%d note)", n)
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%s\n got %s\nwant %s", tt.where, got, tt.want)
+		}
+	}
+}
+
+func TestMay(t *testing.T) {
+	with := func(change func(*identity.Principal)) identity.Principal { who := agent(); change(&who); return who }
+	for _, tt := range []struct {
+		name  string
+		who   identity.Principal
+		needs identity.Scope
+		want  problem.Code
+	}{
+		{"read", agent(), identity.Read, ""},
+		{"write", agent(), identity.Write, problem.PermissionDenied},
+		{"no need at all is no right", agent(), "", problem.PermissionDenied},
+		{"the zero principal", identity.Principal{}, identity.Read, problem.PermissionDenied},
+		{"tools only others", with(func(w *identity.Principal) { w.Tools.Only = []string{"x"} }), identity.Read, problem.UnknownTool},
+		{"tools except", with(func(w *identity.Principal) { w.Tools.Except = []string{"query_class"} }), identity.Read, problem.UnknownTool},
+	} {
+		if got := problem.CodeOf(May(tt.who, "query_class", tt.needs)); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+	p, err := New(sample(), catalogue())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Read(identity.Principal{Tenant: "7"}, &query.Count{Class: "issues"}); problem.CodeOf(err) != problem.PermissionDenied {
+		t.Errorf("reading without the scope: %v", err)
+	}
+	if _, err := (Permit{}).Plan(); problem.CodeOf(err) != problem.PermissionDenied {
+		t.Errorf("the zero Permit: %v", err)
+	}
+}

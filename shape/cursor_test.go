@@ -1,0 +1,87 @@
+package shape
+
+import (
+	"bytes"
+	"encoding/base64"
+	"math"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+func cursors(t testing.TB, now *time.Time) *Cursors {
+	t.Helper()
+	c, err := NewCursors(bytes.Repeat([]byte{7}, 32), func() time.Time { return *now })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestCursor(t *testing.T) {
+	now := time.Date(2026, 11, 21, 8, 0, 30, 0, time.UTC)
+	c := cursors(t, &now)
+	mine, other := [32]byte{1}, [32]byte{2}
+	for _, at := range []policy.Position{
+		{Skip: 7},
+		{After: []value.Value{}},
+		{After: []value.Value{{}, value.OfInt(math.MinInt64), value.OfString("é\"\\"), value.OfBool(true)}},
+		{After: []value.Value{value.OfDate(-1), value.OfDay(86400e6), value.OfDecimal("1.10"), value.OfBytes("\x00\xff"), value.OfFloat(math.Inf(-1)), value.OfFloat(0.1)}},
+	} {
+		sealed := c.Seal(at, mine)
+		got, err := c.Open(sealed, mine)
+		if err != nil || !reflect.DeepEqual(got, at) {
+			t.Errorf("Open(Seal(%v)) = %v, %v", at, got, err)
+		}
+		if c.Seal(at, mine) != sealed {
+			t.Errorf("%v has two cursors within a minute", at)
+		}
+		if _, err := c.Open(sealed, other); problem.Of(err).Detail != "the cursor does not belong to this call" {
+			t.Errorf("a cursor of another call: %v", err)
+		}
+	}
+	sealed := c.Seal(policy.Position{Skip: 7}, mine)
+	for i := range sealed {
+		changed := []byte(sealed)
+		changed[i] ^= 1
+		if _, err := c.Open(string(changed), mine); problem.CodeOf(err) != problem.InvalidArgument {
+			t.Fatalf("byte %d changed: %v", i, err)
+		}
+	}
+	for _, bad := range []string{"", "x", "====", base64.RawURLEncoding.EncodeToString(make([]byte, 100)), sealed + "A", sealed[:20]} {
+		if _, err := c.Open(bad, mine); problem.Of(err).Detail != "the cursor does not belong to this call" {
+			t.Errorf("Open(%q): %v", bad, err)
+		}
+	}
+	now = now.Add(CursorLife)
+	if _, err := c.Open(sealed, mine); err != nil {
+		t.Errorf("after an hour: %v", err)
+	}
+	now = now.Add(2 * time.Minute)
+	if _, err := c.Open(sealed, mine); problem.Of(err).Detail != "the cursor has expired" {
+		t.Errorf("after an hour and two minutes: %v", err)
+	}
+	if _, err := NewCursors(make([]byte, 31), nil); err == nil {
+		t.Error("a secret of 31 bytes is taken")
+	}
+}
+
+func FuzzCursor(f *testing.F) {
+	now := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
+	c := cursors(f, &now)
+	f.Add(c.Seal(policy.Position{After: []value.Value{value.OfInt(1), value.OfDate(5)}}, [32]byte{}))
+	f.Add("AAAA")
+	f.Fuzz(func(t *testing.T, in string) {
+		at, err := c.Open(in, [32]byte{})
+		if err != nil {
+			return
+		}
+		if again := c.Seal(at, [32]byte{}); again != in {
+			t.Errorf("%q opens as %v, which seals as %q: nobody else can make a cursor", in, at, again)
+		}
+	})
+}
