@@ -119,9 +119,8 @@ func (sqlite) bind(op string, v any, f *schema.Field) (any, bool) {
 			return v.float, true
 		case v.whole:
 			return v.int, true
-		case v.float == math.Trunc(v.float) && math.Abs(v.float) < 1<<63:
-			// It lies between two integers that no double tells apart.
-			return v.beside(op), op != "="
+		case v.float == math.Trunc(v.float) && v.float >= -1<<63 && v.float < 1<<63:
+			return v.beside(op), op != "=" // no integer equals it, though its double does
 		}
 		return v.float, true
 	case int64:
@@ -134,14 +133,17 @@ func (sqlite) bind(op string, v any, f *schema.Field) (any, bool) {
 	return v, true
 }
 
-// beside returns the integer that stands in op to the same integers as the fraction n does.
-func (n number) beside(op string) int64 {
+// beside returns a number that stands in op to the same integers of 64 bits as n does, which is none of them.
+func (n number) beside(op string) any {
 	exact, _ := new(big.Rat).SetString(n.text) // a JSON number always reads
-	floor := new(big.Int).Div(exact.Num(), exact.Denom()).Int64()
-	if op == "<" || op == ">=" {
-		return floor + 1
+	floor := new(big.Int).Div(exact.Num(), exact.Denom())
+	if !floor.IsInt64() {
+		return math.Nextafter(n.float, math.Inf(-1)) // below them all: from 2^63 on its double will do
 	}
-	return floor
+	if op == "<" || op == ">=" {
+		return floor.Int64() + 1
+	}
+	return floor.Int64()
 }
 
 // doubles reports whether a column stores doubles alone. Others store whole numbers as integers, exactly.
