@@ -46,7 +46,7 @@ func OpenSQLite(ctx context.Context, name, path string) (*SQLite, error) {
 	}
 	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(abs),
 		RawQuery: "mode=ro&_dqs=0&_pragma=query_only(1)&_pragma=busy_timeout(5000)&_pragma=trusted_schema(0)"}
-	conn := &connector{dsn: dsn.String()}
+	conn := &connector{dsn: dsn.String(), path: abs}
 	if err := conn.register(); err != nil {
 		return nil, fmt.Errorf("source %s: %w", name, err)
 	}
@@ -65,6 +65,7 @@ func OpenSQLite(ctx context.Context, name, path string) (*SQLite, error) {
 // A connector opens connections that have the functions compile counts on.
 type connector struct {
 	dsn    string
+	path   string
 	driver sqlite.Driver
 }
 
@@ -72,7 +73,15 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return c.driver.Open(c.dsn)
+	file, err := os.Stat(c.path)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := c.driver.Open(c.dsn)
+	if err != nil {
+		return nil, err
+	}
+	return &fileConn{opened, c.path, file}, nil
 }
 
 func (c *connector) Driver() driver.Driver { return &c.driver }
