@@ -34,6 +34,7 @@ func problems() *shelf {
 		Faults: []problem.Fault{{Pointer: "/n", Rule: "type", Message: "must be an integer"}},
 	}))
 	s.put("broken", tool.Query, fails(errors.New("dial tcp 10.1.2.3:5432: refused")))
+	s.put("telling", tool.Query, fails(problem.New(problem.Internal, "dial tcp 10.1.2.3:5432: refused")))
 	s.put("garbled", tool.Query, func(context.Context, identity.Principal, tool.Request) (tool.Result, error) {
 		return tool.Result{Structured: json.RawMessage(`{"a":`), Text: "x"}, nil
 	})
@@ -68,6 +69,7 @@ func TestCall(t *testing.T) {
 		{"scope", "", `{"code":-32001,"data":{"correlation_id":"c-1","error_code":"permission_denied","scope":"write"},"message":"Insufficient scope"}`, ""},
 		{"schema", "", schemaResult, schemaError},
 		{"broken", "", internal, ""},
+		{"telling", "", internal, ""},
 		{"garbled", "", internal, ""},
 		{"panics", "", `{"code":-32603,"message":"Internal error"}`, ""},
 		{"no_such_tool", "", `{"code":-32602,"message":"unknown tool"}`, ""},
@@ -90,6 +92,9 @@ func TestCall(t *testing.T) {
 				}
 				if diff := cmp.Diff(want, result(t, body)); diff != "" {
 					t.Errorf("%s %s", res.Status, diff)
+				}
+				if !strings.Contains(lastEvent(body), `"id":1,`) {
+					t.Error("not the answer to 1:", body)
 				}
 				wantRetry, wantScope := "", ""
 				switch c.name {
@@ -234,5 +239,34 @@ func TestIdentityComesFromTheCredential(t *testing.T) {
 	c.header += "\nX-User: bob\nX-Forwarded-User: bob"
 	if _, body := send(t, url, c); !strings.Contains(body, `"who":"token:ann"`) {
 		t.Error(body)
+	}
+}
+
+// TestDirectIsStrict: what is wrong about a call of the new protocol is not overlooked on the short way.
+func TestDirectIsStrict(t *testing.T) {
+	_, url := start(t, server.Options{})
+	right := modern("echo", "", "")
+	for _, c := range []struct{ what, from, to string }{
+		{"method header", "Mcp-Method: tools/call", "Mcp-Method: tools/list"},
+		{"no method header", "\nMcp-Method: tools/call", ""},
+		{"name header", "Mcp-Name: echo", "Mcp-Name: secret"},
+		{"no name header", "\nMcp-Name: echo", ""},
+		{"later version", "2026-07-28", "2027-01-01"},
+		{"version of the body", `Version":"2026-07-28"`, `Version":"2026-07-29"`},
+		{"no version in the body", `"io.modelcontextprotocol/protocolVersion":"2026-07-28",`, ""},
+		{"no capabilities", `,"io.modelcontextprotocol/clientCapabilities":{}`, ""},
+		{"wrong client", `Capabilities":{}`, `Capabilities":{},"io.modelcontextprotocol/clientInfo":7`},
+		{"no event streams", "Mcp-Method", "-Accept\nAccept: application/json\nMcp-Method"},
+		{"resumption", "Mcp-Method", "Last-Event-Id: 1_1\nMcp-Method"},
+	} {
+		wrong := call{
+			header: strings.ReplaceAll(right.header, c.from, c.to), body: strings.ReplaceAll(right.body, c.from, c.to),
+		}
+		if wrong == right {
+			t.Fatal(c.what)
+		}
+		if res, body := send(t, url, wrong); res.StatusCode != 400 || !strings.HasPrefix(body, `{"jsonrpc":"2.0","id":1,"error":{"code":-32`) {
+			t.Errorf("%s: %s %s", c.what, res.Status, body)
+		}
 	}
 }

@@ -17,7 +17,7 @@ const ping = `{"jsonrpc":"2.0","id":7,"method":"ping"}`
 
 // TestDoor is what the door refuses, with the exact answer.
 func TestDoor(t *testing.T) {
-	_, url := start(t, server.Options{MaxBody: 2000, AllowedOrigins: []string{"https://app.example"}})
+	_, url := start(t, server.Options{MaxBody: 3000, AllowedOrigins: []string{"https://app.example"}})
 	const unauthorized = `{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Unauthorized"}}`
 	refused := func(message string) string {
 		return `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"` + message + `"}}`
@@ -40,7 +40,7 @@ func TestDoor(t *testing.T) {
 		{"GET without a session", call{method: "GET"}, 400, refused("Invalid Request: Mcp-Session-Id is missing")},
 		{"media type", call{header: "-Content-Type\nContent-Type: text/plain", body: ping}, 415, refused("Content-Type must be application/json")},
 		{"form", call{header: "-Content-Type\nContent-Type: application/x-www-form-urlencoded", body: ping}, 415, refused("Content-Type must be application/json")},
-		{"size", call{body: `"` + strings.Repeat("x", 2000) + `"`}, 413, refused("Request body exceeds 2000 bytes")},
+		{"size", call{body: `"` + strings.Repeat("x", 3000) + `"`}, 413, refused("Request body exceeds 3000 bytes")},
 		{"empty", call{}, 400, unread("not valid JSON: it ends too early", "")},
 		{"duplicate key in place", call{body: `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":{"b":1,"b":2}}}`}, 400, unread(`not valid JSON: the key \"b\" stands twice in one object`, "/params/a/b")},
 		{"no JSON", call{body: `{"jsonrpc":`}, 400, "-32700"},
@@ -52,6 +52,7 @@ func TestDoor(t *testing.T) {
 		{"not UTF-8", call{body: "{\"jsonrpc\":\"2.0\",\"id\":\"\xff\",\"method\":\"ping\"}"}, 400, "-32700"},
 		{"depth", call{body: deep}, 400, "-32700"},
 		{"empty batch", call{body: `[]`}, 400, refused("Invalid Request: a batch has 1 to 50 messages")},
+		{"long batch", call{body: "[" + ping + strings.Repeat(","+ping, 50) + "]"}, 400, refused("Invalid Request: a batch has 1 to 50 messages")},
 		{"no object", call{body: `7`}, 400, refused("Invalid Request: a message is an object")},
 		{"version", call{body: `{"id":1,"method":"ping"}`}, 400, `{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"Invalid Request: jsonrpc is \"2.0\""}}`},
 		{"id", call{body: `{"jsonrpc":"2.0","id":1.5,"method":"ping"}`}, 400, refused("Invalid Request: id is a string or an integer within ±(2^53-1)")},

@@ -264,6 +264,8 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, p post) {
 	defer leave()
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
+	stop := context.AfterFunc(s.closed, cancel)
+	defer stop()
 	if p.modern && m != nil && m.isCall() {
 		defer s.inflight.add(callKey{p.who.ID, channel, m.id}, cancel)()
 	}

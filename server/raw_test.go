@@ -31,6 +31,11 @@ func asks(runs *int) server.Extension {
 		raw(&mcp.Tool{Name: "panics", InputSchema: empty}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			panic("secret in memory")
 		})
+		raw(&mcp.Tool{Name: "headers", InputSchema: empty}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			var b strings.Builder
+			err := r.Extra.Header.Write(&b)
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: b.String()}}}, err
+		})
 		s.AddTool(&mcp.Tool{Name: "unguarded", InputSchema: empty}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return &mcp.CallToolResult{}, nil
 		})
@@ -157,18 +162,28 @@ func TestRawIsGuarded(t *testing.T) {
 	if !strings.Contains(body, `"ask"`) || !strings.Contains(body, `"echo"`) || strings.Contains(body, "unguarded") {
 		t.Error(body)
 	}
+	_, body = send(t, url, call{header: fresh + "tools/list\nAuthorization: Bearer bob", body: `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + meta + `}}`})
+	if !strings.Contains(body, `"ask"`) || strings.Contains(body, `"headers"`) {
+		t.Error(body)
+	}
 	_, prompt := send(t, url, call{
 		header: fresh + "prompts/get\nMcp-Name: panics",
 		body:   `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"panics",` + meta + `}}`,
 	})
 	_, panics := send(t, url, modern("panics", "", ""))
 	_, unguarded := send(t, url, modern("unguarded", "", ""))
+	_, unguardedBySDK := send(t, url, modern("unguarded", "", `"progressToken":1`))
+	notForBob := modern("headers", "", "")
+	notForBob.header += "\nAuthorization: Bearer bob"
+	_, hidden := send(t, url, notForBob)
 	s.refuse = problem.New(problem.BudgetExceeded, "no calls are left today")
 	_, refused := send(t, url, modern("ask", "", ""))
 	for _, c := range []struct{ got, want string }{
 		{result(t, prompt), `{"code":-32603,"message":"Internal error"}`},
 		{result(t, panics), `{"code":-32603,"message":"Internal error"}`},
 		{result(t, unguarded), `{"code":-32602,"message":"unknown tool"}`},
+		{result(t, unguardedBySDK), `{"code":-32602,"message":"unknown tool"}`},
+		{result(t, hidden), `{"code":-32602,"message":"unknown tool"}`},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s, want %s", c.got, c.want)
@@ -176,5 +191,18 @@ func TestRawIsGuarded(t *testing.T) {
 	}
 	if !strings.Contains(refused, `"error_code":"budget_exceeded"`) || runs != 0 {
 		t.Error(runs, refused)
+	}
+}
+
+// TestCredentialsStopAtTheDoor: what runs behind it never sees one.
+func TestCredentialsStopAtTheDoor(t *testing.T) {
+	runs := 0
+	_, url := start(t, server.Options{Tokens: tokens{"hunter2": {ID: "token:h"}}, Extend: asks(&runs)})
+	for _, header := range []string{"\nAuthorization: Bearer hunter2\nCookie: s=hunter2", "\n-Authorization\nX-MCP-API-Key: hunter2"} {
+		c := modern("headers", "", "")
+		c.header += header
+		if _, body := send(t, url, c); strings.Contains(body, "hunter2") || !strings.Contains(body, "Mcp-Method: tools/call") {
+			t.Error(body)
+		}
 	}
 }

@@ -117,8 +117,10 @@ type Server struct {
 	categories sync.Map // tool name to tool.Category
 	raw        sync.Map // names of the Extension's tools
 
-	closing context.Context // ends when the server closes: streams have no end of their own
+	closing context.Context // ends when the server begins to close: streams have no end of their own
 	close   context.CancelFunc
+	closed  context.Context // ends when calls in flight must end too
+	end     context.CancelFunc
 }
 
 // New returns a server with o. It opens nothing; see Handler, Serve and ServeStdio.
@@ -153,6 +155,7 @@ func New(o Options) (*Server, error) {
 		states:   states,
 	}
 	s.closing, s.close = context.WithCancel(context.Background())
+	s.closed, s.end = context.WithCancel(context.Background())
 	s.mount()
 	s.sessions = newSessions(o.Sessions, o.SessionsEach, s.sdk)
 	return s, nil
@@ -202,9 +205,10 @@ func (s *Server) ToolsChanged() {
 	})
 }
 
-// Close ends all streams and sessions. Calls in flight are cancelled when their stream is one of them.
+// Close ends all streams, calls and sessions.
 func (s *Server) Close() error {
 	s.close()
+	s.end() // the SDK waits for calls in flight before it closes a session
 	var errs []error
 	for session := range s.sdk.Sessions() {
 		errs = append(errs, session.Close())

@@ -70,8 +70,12 @@ func (s *shelf) Admit(ctx context.Context, who identity.Principal, name string, 
 	if refuse != nil {
 		return refuse
 	}
-	_, err := run(ctx)
-	return err
+	done := make(chan error, 1)
+	go func() { // as a timeout might: what panics here is out of reach of whoever called
+		_, err := run(ctx)
+		done <- err
+	}()
+	return <-done
 }
 
 type handlerFunc = func(context.Context, identity.Principal, tool.Request) (tool.Result, error)
@@ -118,7 +122,7 @@ func (t tokens) Authenticate(_ context.Context, credential string, _ netip.Addr)
 func people() tokens {
 	return tokens{
 		"ann": {ID: "token:ann", Name: "Ann's agent"},
-		"bob": {ID: "token:bob", Tools: identity.List{Except: []string{"secret"}}},
+		"bob": {ID: "token:bob", Tools: identity.List{Except: []string{"secret", "headers"}}},
 	}
 }
 

@@ -103,13 +103,25 @@ func TestSessionCap(t *testing.T) {
 	if res.StatusCode != 503 || body != busy {
 		t.Error(res.Status, body)
 	}
-	for _, want := range []int{200, 200} { // Bob has one of three, then his own makes room
-		if res, body := send(t, url, call{header: "Authorization: Bearer bob", body: initialize}); res.StatusCode != want {
-			t.Error(res.Status, body)
-		}
+}
+
+// TestSessionCapOfAll: where all sessions are taken, a principal makes room of its own and not of another's.
+func TestSessionCapOfAll(t *testing.T) {
+	_, url := start(t, server.Options{Sessions: 2})
+	ann := begin(t, url, "2025-11-25")
+	const initialize = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+	var bob []string
+	for range 2 {
+		res, _ := send(t, url, call{header: "Authorization: Bearer bob", body: initialize})
+		bob = append(bob, res.Header.Get("Mcp-Session-Id"))
 	}
-	if alive(first) != 200 {
-		t.Error("Bob's session took the place of Ann's")
+	var got []int
+	for _, header := range []string{"Mcp-Session-Id: " + ann, "Authorization: Bearer bob\nMcp-Session-Id: " + bob[0], "Authorization: Bearer bob\nMcp-Session-Id: " + bob[1]} {
+		res, _ := send(t, url, call{header: header, body: ping})
+		got = append(got, res.StatusCode)
+	}
+	if diff := cmp.Diff([]int{200, 404, 200}, got); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -198,6 +210,23 @@ func TestStreamCap(t *testing.T) {
 	if res, _ := send(t, url, modern("echo", "", "")); res.StatusCode != 200 {
 		t.Error(res.Status)
 	}
+	if res, _ := send(t, url, listen); res.StatusCode != 503 {
+		t.Error("a second stream:", res.Status)
+	}
+	stream.Body.Close()
+	waitFor(t, "the end of the stream", func() bool {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		res := open(t, ctx, url, listen)
+		defer res.Body.Close()
+		if res.StatusCode != 200 {
+			return false
+		}
+		if res, _ := send(t, url, modern("echo", "", "")); res.StatusCode != 200 {
+			t.Error("beside a stream:", res.Status)
+		}
+		return true
+	})
 }
 
 // TestStorm: after many clients that go away at any moment nothing is left: no goroutine (TestMain), no session.
@@ -289,4 +318,25 @@ func TestListenRefusesTheOpen(t *testing.T) {
 		}
 		l.Close()
 	}
+}
+
+// TestCloseEndsCalls: a program that closes the server waits for no call, of either generation.
+func TestCloseEndsCalls(t *testing.T) {
+	w, sh := &waits{}, &shelf{}
+	sh.put("wait", tool.Query, w.handle)
+	s, url := start(t, server.Options{Tools: sh})
+	defer w.hold(t, url, legacy(begin(t, url, "2025-11-25"), "2025-11-25", "wait", "", ""))()
+	defer w.hold(t, url, modern("wait", "", `"progressToken":1`))()
+	defer w.hold(t, url, modern("wait", "", ""))()
+	ended := make(chan error, 1)
+	go func() { ended <- s.Close() }()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Fatal("a call keeps the server from closing")
+	}
+	waitFor(t, "the end of the calls", func() bool { return w.cancelled.Load() == 3 })
 }

@@ -29,7 +29,13 @@ func (s *Server) ServeStream(ctx context.Context, who identity.Principal, in io.
 	if err != nil {
 		return fmt.Errorf("connecting the streams: %w", err)
 	}
-	stop := context.AfterFunc(ctx, func() { session.Close() })
+	// The calls end first, for the SDK waits for them before it closes anything.
+	stopClosed := context.AfterFunc(s.closed, p.gone)
+	defer stopClosed()
+	stop := context.AfterFunc(ctx, func() {
+		p.gone()
+		session.Close()
+	})
 	defer stop()
 	if err := session.Wait(); err != nil && !errors.Is(err, io.EOF) && ctx.Err() == nil {
 		return fmt.Errorf("serving the streams: %w", err)

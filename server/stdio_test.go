@@ -105,3 +105,32 @@ func TestStreamLineTooLong(t *testing.T) {
 		t.Error(out.String())
 	}
 }
+
+// TestStreamEndsCalls: when the conversation is told to end, so is what runs in it.
+func TestStreamEndsCalls(t *testing.T) {
+	w, sh := &waits{}, &shelf{}
+	sh.put("wait", tool.Query, w.handle)
+	s, _ := start(t, server.Options{Tools: sh})
+	in, toServer := io.Pipe()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.ServeStream(ctx, identity.Principal{ID: "stdio"}, in, io.Discard) }()
+	for _, line := range []string{
+		`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"wait"}}`,
+	} {
+		if _, err := io.WriteString(toServer, line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	waitFor(t, "the call", func() bool { return w.started.Load() == 1 })
+	cancel()
+	select {
+	case err := <-ended:
+		if err != nil || w.cancelled.Load() != 1 {
+			t.Error(err, w.cancelled.Load())
+		}
+	case <-time.After(5 * time.Second):
+		t.Fatal("the call keeps the conversation from ending")
+	}
+}
