@@ -59,7 +59,7 @@ func (s sqlite) compare(w *writer, x operand, op string, v any) error {
 		return nil
 	case string:
 		if x.field.Type == schema.UUID && op == "=" {
-			s.equalUUID(w, left, v)
+			s.equalUUID(w, x.text, v)
 			return nil
 		}
 		guard = "typeof(" + x.text + ") = 'text'"

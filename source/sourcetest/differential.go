@@ -85,7 +85,7 @@ func (s *subject) scoped(t *testing.T) map[string]policy.ClassRule {
 		"comments": {Tenant: &policy.TenantRule{Through: "author"}, Canonical: where(t, `{"hidden":{"$ne":true}}`)},
 		"posts":    {Canonical: where(t, `{"$or":[{"meta.tags":"x"},{"deleted":null}]}`)},
 		"docs":     {Canonical: where(t, `{"doc.a":{"$ne":1}}`)},
-		"texts":    {Denied: []string{"mood"}, Canonical: where(t, `{"mood":{"$ne":"sad"}}`)},
+		"texts":    {Denied: []string{"ci"}, Canonical: where(t, `{"mood":{"$ne":"sad"}}`)},
 	}
 }
 

@@ -50,9 +50,9 @@ func (s *subject) views(t *testing.T) {
 	rules := map[string]policy.ClassRule{
 		"orgs":  {Tenant: &policy.TenantRule{Field: "id"}},
 		"users": {Tenant: &policy.TenantRule{Field: "org"}, Visible: []string{"id", "name", "boss"}},
-		"posts": {Tenant: &policy.TenantRule{Field: "org"}, Canonical: where(t, `{"deleted":{"$ne":true}}`), Denied: []string{"deleted"}},
+		"posts": {Tenant: &policy.TenantRule{Field: "org"}, Canonical: where(t, `{"deleted":{"$ne":true}}`)},
 		"comments": {Tenant: &policy.TenantRule{Through: "author"}, Canonical: where(t, `{"hidden":{"$ne":true}}`),
-			Visible: []string{"id", "author", "body"}},
+			Visible: []string{"id", "author", "body", "hidden"}},
 	}
 	p := s.rules(t, rules)
 	acme, other := reader, reader
