@@ -1,13 +1,12 @@
 package conformance_test
 
 import (
-	"bufio"
 	"context"
-	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
+	"net/url"
 	"sort"
-	"strings"
 	"sync"
 	"testing"
 
@@ -60,33 +59,24 @@ func (o one) Authenticate(_ context.Context, credential string, _ netip.Addr) (i
 // serve starts the fixtures and returns the address that wants the token and the one that adds it.
 func serve(t *testing.T, l *ledger) (guarded, forwarded string) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	s, err := server.New(server.Options{Tools: l, Tokens: one("right"), Extend: conformance.Extension(ctx)})
+	s, err := server.New(server.Options{Tools: l, Tokens: one("right"), Extend: conformance.Extension(t.Context())})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, w := io.Pipe()
-	ended := make(chan error, 1)
-	go func() { ended <- conformance.Serve(ctx, s, "right", w) }()
+	inner := httptest.NewServer(s.Handler())
+	target, err := url.Parse(inner.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outer := httptest.NewServer(conformance.Forward(target, "right"))
 	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
+		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
+		outer.Close()
+		inner.Close()
 	})
-	lines := bufio.NewScanner(r)
-	for range 2 {
-		if !lines.Scan() {
-			t.Fatal(lines.Err())
-		}
-		if u, ok := strings.CutPrefix(lines.Text(), "listening on "); ok {
-			guarded = u
-		}
-		if u, ok := strings.CutPrefix(lines.Text(), "forwarding on "); ok {
-			forwarded = u
-		}
-	}
-	return guarded, forwarded
+	return inner.URL + "/mcp", outer.URL + "/mcp"
 }
 
 // TestFixturesAreGuarded: the fixtures answer in both generations, each call by admission, and to nobody without
