@@ -25,7 +25,7 @@ type Options struct {
 
 // Data returns the tools over data.
 func Data(o Options) []Tool {
-	tools := []Tool{getAllSchemas(), getSchema(), queryClass(cmp.Or(o.QueryRows, 100)), countObjects(), getObject(), getObjects(),
+	tools := []Tool{listTools(), getAllSchemas(), getSchema(), queryClass(cmp.Or(o.QueryRows, 100)), countObjects(), getObject(), getObjects(),
 		getSampleObjects(cmp.Or(o.SampleRows, 5))}
 	for i := range tools {
 		if d, ok := o.Timeouts[tools[i].Name]; ok {

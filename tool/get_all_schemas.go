@@ -26,9 +26,8 @@ func getAllSchemas() Tool {
 			"source": {"type": "string", "description": "only this source"}}}`),
 		Output: compact(`{"type": "object", "required": ["total"], "properties": {
 			"classes": {"type": "array", "items": {"type": "object", "properties": {
-				"name": {"type": "string"}, "source": {"type": "string"}, "description": {"type": "string"},
-				"fields": {"type": "integer"}, "records": {"type": "integer", "description": "an estimate"}}}},
-			"groups": {"type": "array", "items": {"type": "object", "properties": {"prefix": {"type": "string"}, "classes": {"type": "integer"}}}},
+				"name": {"type": "string"}, "records": {"type": "integer", "description": "an estimate"}}}},
+			"groups": {"type": "array", "items": {"type": "object"}},
 			"total": {"type": "integer"}, "hint": {"type": "string"}}}`),
 		Annotations: reads(),
 		Category:    Schema,

@@ -24,9 +24,7 @@ func getSchema() Tool {
 		Output: compact(`{"type": "object", "required": ["class_name", "fields"], "properties": {
 			"class_name": {"type": "string"}, "description": {"type": "string"},
 			"fields": {"type": "array", "items": {"type": "object", "required": ["name", "type"], "properties": {
-				"name": {"type": "string"}, "type": {"type": "string"}, "required": {"type": "boolean"}, "description": {"type": "string"},
-				"allowed_values": {"type": "array"}, "large_field": {"type": "boolean"}, "target_class": {"type": "string"},
-				"query_hint": {"type": "string"}, "writable": {"type": "boolean"}, "default": {"type": "string"}}}},
+				"name": {"type": "string"}, "type": {"type": "string"}}}},
 			"key": {"type": "array", "items": {"type": "string"}},
 			"relations": {"type": "array", "items": {"type": "object"}},
 			"indexes": {"type": "array", "items": {"type": "object"}},

@@ -11,7 +11,7 @@ import (
 
 // listTools is a short catalogue of the tools: names, categories and one sentence each, where tools/list also
 // carries every schema.
-func listTools(s *Set) Tool {
+func listTools() Tool {
 	return Tool{
 		Name:        "list_tools",
 		Title:       "List tools",
@@ -25,23 +25,30 @@ func listTools(s *Set) Tool {
 		Annotations: Annotations{ReadOnly: true, Idempotent: true},
 		Category:    Discovery,
 		Timeout:     schemaTimeout,
-		Handle: func(_ context.Context, c *bailiwick.Call, args value.Value) (Result, error) {
-			var categories []string
-			var lines strings.Builder
-			tools := []value.Value{}
-			for _, t := range s.List(c.Who(), arguments{args}.text("category")) {
-				about := firstSentence(t.Description)
-				tools = append(tools, value.OfObject([]value.Member{text("name", t.Name), text("category", string(t.Category)), text("description", about)}))
-				lines.WriteString(t.Name + " (" + string(t.Category) + "): " + about + "\n")
-				if !slices.Contains(categories, string(t.Category)) {
-					categories = append(categories, string(t.Category))
-				}
+		bind: func(s *Set) Handler {
+			return func(_ context.Context, c *bailiwick.Call, args value.Value) (Result, error) {
+				return catalogue(s.List(c.Who(), arguments{args}.text("category"))), nil
 			}
-			slices.Sort(categories)
-			doc := value.OfObject([]value.Member{member("tools", value.OfArray(tools)), member("categories", list(categories))})
-			return Result{Structured: doc.AppendJSON(nil), Text: strings.TrimSuffix(lines.String(), "\n")}, nil
 		},
 	}
+}
+
+// catalogue writes one line a tool.
+func catalogue(tools []*Tool) Result {
+	var categories []string
+	var lines strings.Builder
+	out := make([]value.Value, len(tools))
+	for i, t := range tools {
+		about := firstSentence(t.Description)
+		out[i] = value.OfObject([]value.Member{text("name", t.Name), text("category", string(t.Category)), text("description", about)})
+		lines.WriteString(t.Name + " (" + string(t.Category) + "): " + about + "\n")
+		if !slices.Contains(categories, string(t.Category)) {
+			categories = append(categories, string(t.Category))
+		}
+	}
+	slices.Sort(categories)
+	doc := value.OfObject([]value.Member{member("tools", value.OfArray(out)), member("categories", list(categories))})
+	return Result{Structured: doc.AppendJSON(nil), Text: strings.TrimSuffix(lines.String(), "\n")}
 }
 
 func firstSentence(s string) string {

@@ -36,14 +36,17 @@ type checked struct {
 	input *inputSchema
 }
 
-// NewSet checks tools, adds list_tools, and puts them on a gateway. It refuses a tool whose annotations contradict each other, whose
+// NewSet checks tools and puts them on a gateway. It refuses a tool whose annotations contradict each other, whose
 // schema some client can't load, and two tools of one name; all that is wrong is in the error.
 func NewSet(g *bailiwick.Gateway, tools ...Tool) (*Set, error) {
 	s := &Set{gateway: g, byName: map[string]*checked{}}
 	var errs []error
-	tools = append(slices.Clone(tools), listTools(s))
+	tools = slices.Clone(tools)
 	for i := range tools {
 		t := &tools[i]
+		if t.bind != nil {
+			t.Handle = t.bind(s)
+		}
 		input, err := compileInput(t)
 		switch {
 		case err != nil:

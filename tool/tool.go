@@ -49,6 +49,8 @@ type Tool struct {
 	Category    Category
 	Timeout     time.Duration // most time that a call may take; 0 takes 30 s
 	Handle      Handler
+
+	bind func(*Set) Handler // makes Handle for a tool that works on the set it is in; nil for all others
 }
 
 // A Handler answers one call. args is an Object that fits the tool's Input.

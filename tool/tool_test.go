@@ -247,14 +247,14 @@ func TestSchemas(t *testing.T) {
 }
 
 func TestNewSetRefuses(t *testing.T) {
-	good := tool.Data(tool.Options{})[0]
+	good := tool.Data(tool.Options{})[1]
 	for _, tt := range []struct {
 		change func(*tool.Tool)
 		want   string
 	}{
 		{func(t *tool.Tool) { t.Annotations.Destructive = true }, "tool get_all_schemas: what only reads can't be destructive"},
 		{func(t *tool.Tool) { t.Handle = nil }, "tool get_all_schemas has no handler"},
-		{func(t *tool.Tool) { t.Name = "list_tools" }, "tool list_tools stands twice"},
+		{func(t *tool.Tool) { t.Name = "get_schema" }, "tool get_schema stands twice"},
 		{func(t *tool.Tool) { t.Input = []byte(`{"type":"array"}`) }, "tool get_all_schemas: its input schema is not of type object"},
 		{func(t *tool.Tool) { t.Input = []byte(`{"type":"object"}`) }, "tool get_all_schemas: its input schema is not closed (additionalProperties: false)"},
 		{func(t *tool.Tool) { t.Input = []byte(`{"type":"object","additionalProperties":false,"anyOf":[{}]}`) }, "tool get_all_schemas: its input schema has anyOf at the top"},
@@ -267,7 +267,7 @@ func TestNewSetRefuses(t *testing.T) {
 	} {
 		bad := good
 		tt.change(&bad)
-		if _, err := tool.NewSet(nil, bad); err == nil || err.Error() != tt.want {
+		if _, err := tool.NewSet(nil, tool.Data(tool.Options{})[2], bad); err == nil || err.Error() != tt.want {
 			t.Errorf("NewSet: %v; want %s", err, tt.want)
 		}
 	}
