@@ -53,7 +53,8 @@ type pipe struct {
 	gone context.CancelFunc
 
 	messages chan jsonrpc.Message
-	done     chan struct{} // closed when in has ended
+	done     chan struct{} // closed when in has ended and its calls are answered
+	calls    pending
 	closing  sync.Once
 
 	mu  sync.Mutex
@@ -84,16 +85,26 @@ func (p *pipe) read() {
 			_ = p.write(f.append(nil, id))
 			continue
 		}
+		req, counted := counts(m)
+		if counted {
+			p.calls.add()
+		}
 		select {
 		case p.messages <- m:
 		case <-p.open.Done():
 			return
+		}
+		if counted && req.Method == "initialize" {
+			// The SDK handles messages side by side, so one that a client sent right behind could overtake it.
+			p.calls.settle(p.open, p.s.options.ShutdownTimeout)
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
 		// Where the next message begins is not known any more.
 		_ = p.write(invalid(fmt.Sprintf("Request exceeds %d bytes", p.s.options.MaxBody)).append(nil, ""))
 	}
+	// Who writes all that it has to say and then ends wants answers; the SDK would drop them.
+	p.calls.settle(p.open, p.s.options.ShutdownTimeout)
 }
 
 // decode reads one line as one message and says who sent it.
@@ -137,6 +148,9 @@ func (p *pipe) Read(ctx context.Context) (jsonrpc.Message, error) {
 
 // Write implements [mcp.Connection].
 func (p *pipe) Write(_ context.Context, m jsonrpc.Message) error {
+	if _, ok := m.(*jsonrpc.Response); ok {
+		defer p.calls.done()
+	}
 	b, err := jsonrpc.EncodeMessage(m)
 	if err != nil {
 		return fmt.Errorf("encoding a message: %w", err)
