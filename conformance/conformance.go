@@ -1,8 +1,8 @@
 // Package conformance has the fixtures that the official MCP conformance suites ask a server for, mounted behind
 // the whole door.
 //
-// They are ported from the everything-server of go-sdk v1.8.0 (conformance/everything-server, MIT licence), which
-// mirrors the one of github.com/modelcontextprotocol/conformance. Every tool among them passes through server.Raw,
+// They are ported from the everything-server of go-sdk v1.8.0 (conformance/everything-server/main.go, Copyright 2025
+// The Go MCP SDK Authors, MIT licence), which mirrors the one of github.com/modelcontextprotocol/conformance. Every tool among them passes through server.Raw,
 // so that the suites meet the same authentication, limits and audit as agents do. They touch no data, and no
 // program serves them but `bailiwick conformance`.
 package conformance
