@@ -12,7 +12,7 @@ func all() []table {
 
 func texts() table {
 	return table{name: "texts", key: []string{"id"},
-		columns: []column{id, {name: "s", is: schema.String},
+		columns: []column{id, {name: "s", is: schema.String, postgres: `text COLLATE "en-x-icu"`},
 			{name: "ci", is: schema.String, sqlite: "TEXT COLLATE NOCASE", postgres: "text COLLATE nocase"},
 			{name: "code", is: schema.String, sqlite: "CHAR(4)", postgres: "char(4)"},
 			{name: "mood", is: schema.String, postgres: "mood"}},
