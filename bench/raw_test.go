@@ -23,7 +23,7 @@ const (
 	pointSQL = "SELECT " + whole + " FROM issues WHERE org_id = $1 AND id = $2"
 	pageSQL  = "SELECT " + summary + " FROM issues WHERE org_id = $1 AND deleted_at IS NULL ORDER BY id LIMIT $2"
 	listSQL  = "SELECT " + summary + " FROM issues WHERE org_id = $1 AND deleted_at IS NULL AND project_id = $2 ORDER BY number LIMIT $3"
-	countSQL = "SELECT count(*) FROM issues WHERE org_id = $1 AND deleted_at IS NULL AND status = $2 AND (priority = $3 OR priority = $4)"
+	countSQL = "SELECT count(*) FROM issues WHERE org_id = $1 AND deleted_at IS NULL AND status = $2 AND priority IN ($3, $4)"
 )
 
 // An issue is a record of the tracker.
@@ -134,9 +134,10 @@ type driver interface {
 	page(ctx context.Context) ([]byte, error)
 	project(ctx context.Context, id string) ([]byte, error)
 	count(ctx context.Context) (int64, error)
+	version(ctx context.Context) (string, error)
 }
 
-type rawSQLite struct{ pointed, paged, listed, counted *sql.Stmt }
+type rawSQLite struct{ pointed, paged, listed, counted, versioned *sql.Stmt }
 
 func openRawSQLite(t testing.TB, path string) *rawSQLite {
 	t.Helper()
@@ -152,7 +153,7 @@ func openRawSQLite(t testing.TB, path string) *rawSQLite {
 		}
 		return stmt
 	}
-	return &rawSQLite{prepare(pointSQL), prepare(pageSQL), prepare(listSQL), prepare(countSQL)}
+	return &rawSQLite{prepare(pointSQL), prepare(pageSQL), prepare(listSQL), prepare(countSQL), prepare("SELECT sqlite_version()")}
 }
 
 func (s *rawSQLite) point(ctx context.Context, id string) ([]byte, error) {
@@ -182,7 +183,13 @@ func (s *rawSQLite) project(ctx context.Context, id string) ([]byte, error) {
 }
 
 func (s *rawSQLite) count(ctx context.Context) (n int64, err error) {
-	return n, s.counted.QueryRowContext(ctx, demo.Acme, "Done", "High", "Critical").Scan(&n)
+	err = s.counted.QueryRowContext(ctx, demo.Acme, "Done", "High", "Critical").Scan(&n)
+	return n, err
+}
+
+func (s *rawSQLite) version(ctx context.Context) (v string, err error) {
+	err = s.versioned.QueryRowContext(ctx).Scan(&v)
+	return "SQLite " + v, err
 }
 
 type rawPostgres struct{ *pgxpool.Pool }
@@ -214,7 +221,13 @@ func (s rawPostgres) project(ctx context.Context, id string) ([]byte, error) {
 }
 
 func (s rawPostgres) count(ctx context.Context) (n int64, err error) {
-	return n, s.QueryRow(ctx, countSQL, demo.Acme, "Done", "High", "Critical").Scan(&n)
+	err = s.QueryRow(ctx, countSQL, demo.Acme, "Done", "High", "Critical").Scan(&n)
+	return n, err
+}
+
+func (s rawPostgres) version(ctx context.Context) (v string, err error) {
+	err = s.QueryRow(ctx, "SHOW server_version").Scan(&v)
+	return "PostgreSQL " + v, err
 }
 
 // appendPage writes records as a JSON array.

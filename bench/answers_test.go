@@ -161,6 +161,10 @@ func BenchmarkRead(b *testing.B) {
 }
 
 func read(b *testing.B, s *side) {
+	version, err := s.raw.version(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
 	for _, q := range []struct {
 		name string
 		raw  func(context.Context) error
@@ -172,6 +176,7 @@ func read(b *testing.B, s *side) {
 		{"count", func(ctx context.Context) error { _, err := s.raw.count(ctx); return err }, countCall(b)},
 	} {
 		b.Run(q.name+"/raw", func(b *testing.B) {
+			b.Logf("database: %s", version) // for the table
 			b.ReportAllocs()
 			for b.Loop() {
 				if err := q.raw(b.Context()); err != nil {
