@@ -45,6 +45,13 @@ var mayImport = map[string]string{
 	"server":          "identity problem tool value",
 	"conformance":     "identity problem server tool value",
 	"config":          "identity policy problem query schema value",
+	"client":          "problem value",
+
+	// for operators
+	"exposure": "identity policy schema",
+	"draft":    "config exposure policy schema",
+
+	// our own memory
 	"store/sqlite":    "audit identity limit problem",
 	"store/storetest": "audit identity limit problem",
 

@@ -176,6 +176,7 @@ func auditVerify(t *terminal) *cobra.Command {
 
 func (t *terminal) printReport(r audit.Report) error {
 	if t.json {
+		r.Damage = append([]audit.Damage{}, r.Damage...) // written as a list when it is empty too
 		if err := t.printJSON(struct {
 			Whole bool `json:"whole"`
 			audit.Report

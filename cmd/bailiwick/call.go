@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiwick-dev/bailiwick/client"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -31,8 +33,8 @@ func callCommand(t *terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return d.with(cmd.Context(), func(ctx context.Context, c *client) error {
-				a, err := c.call(ctx, args[0], arguments)
+			return d.with(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				a, err := c.Call(ctx, args[0], arguments)
 				if err != nil {
 					return err
 				}
@@ -45,15 +47,27 @@ func callCommand(t *terminal) *cobra.Command {
 }
 
 // with runs do on a client.
-func (d *dialer) with(ctx context.Context, do func(context.Context, *client) error) (err error) {
+func (d *dialer) with(ctx context.Context, do func(context.Context, *client.Client) error) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	c, err := d.dial(ctx)
+	c, end, err := d.dial(ctx)
 	if err != nil {
-		return err
+		return advise(err)
 	}
-	defer closeAfter(c, &err)
-	return do(ctx, c)
+	return errors.Join(advise(do(ctx, c)), c.Close(), end())
+}
+
+// advise says which command helps with what a gateway refuses.
+func advise(err error) error {
+	p, ok := errors.AsType[*problem.Error](err)
+	switch {
+	case !ok || p.Suggestion != "":
+	case p.Code == problem.Unauthorized:
+		p.Suggestion = "give a good one with --token or BAILIWICK_TOKEN; \"bailiwick token list\" and \"bailiwick token create\" help"
+	case p.Code == problem.UnknownTool:
+		p.Suggestion = "\"bailiwick tools\" lists those that can be called"
+	}
+	return err
 }
 
 // closeAfter closes c, and tells of what fails there when nothing has failed before.
@@ -89,14 +103,14 @@ func (t *terminal) arguments(args []string) (json.RawMessage, error) {
 }
 
 // printAnswer prints the text for people, or the structured content for programs.
-func (t *terminal) printAnswer(a answer) error {
+func (t *terminal) printAnswer(a client.Answer) error {
 	switch {
-	case t.json && a.structured == nil:
+	case t.json && a.Structured == nil:
 		return errors.New("the gateway sent no structured content; its configuration leaves it out (results)")
-	case t.json || a.text == "":
-		t.printf("%s\n", a.structured)
+	case t.json || a.Text == "":
+		t.printf("%s\n", a.Structured)
 	default:
-		t.printf("%s\n", strings.TrimSuffix(a.text, "\n"))
+		t.printf("%s\n", strings.TrimSuffix(a.Text, "\n"))
 	}
 	return nil
 }
@@ -108,8 +122,8 @@ func toolsCommand(t *terminal) *cobra.Command {
 		Short: "List the tools that can be called",
 		Args:  none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return d.with(cmd.Context(), func(ctx context.Context, c *client) error {
-				all, err := c.list(ctx)
+			return d.with(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				all, err := c.Tools(ctx)
 				if err != nil {
 					return err
 				}
@@ -137,12 +151,12 @@ func schemaCommand(t *terminal) *cobra.Command {
 		Example: "  bailiwick schema --source sqlite:app.db\n  bailiwick schema issues --source sqlite:app.db",
 		Args:    these(0, "CLASS"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return d.with(cmd.Context(), func(ctx context.Context, c *client) error {
+			return d.with(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				tool, arguments := "get_all_schemas", []byte("{}")
 				if len(args) == 1 {
 					tool, arguments = "get_schema", append(value.AppendQuoted([]byte(`{"class_name":`), args[0]), '}')
 				}
-				a, err := c.call(ctx, tool, bytes.Clone(arguments))
+				a, err := c.Call(ctx, tool, bytes.Clone(arguments))
 				if err != nil {
 					return err
 				}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/client"
 	"github.com/bailiwick-dev/bailiwick/demo"
 )
 
@@ -97,18 +98,18 @@ func quoted(s string) string {
 }
 
 // play makes one call and shows it.
-func (d *demonstration) play(ctx context.Context, c *client, n int, s step) error {
+func (d *demonstration) play(ctx context.Context, c *client.Client, n int, s step) error {
 	start := time.Now()
-	a, err := c.call(ctx, s.tool, json.RawMessage(s.args))
+	a, err := c.Call(ctx, s.tool, json.RawMessage(s.args))
 	took := time.Since(start)
-	refused, isRefusal := errors.AsType[*refusal](err)
-	if err != nil && (!isRefusal || refused.raw == nil) {
+	refused, isRefusal := errors.AsType[*client.Refusal](err)
+	if err != nil && (!isRefusal || refused.Raw == nil) {
 		return err
 	}
 	if d.json {
-		raw := a.structured
+		raw := a.Structured
 		if isRefusal {
-			raw = refused.raw
+			raw = refused.Raw
 		}
 		return d.printJSON(map[string]any{"tool": s.tool, "arguments": json.RawMessage(s.args), "refused": isRefusal, "answer": raw})
 	}
@@ -121,11 +122,11 @@ func (d *demonstration) play(ctx context.Context, c *client, n int, s step) erro
 		d.printf("%s\n", styled(blue, lead+line))
 	}
 	if isRefusal {
-		for _, line := range wrap(string(refused.raw), width-5) {
+		for _, line := range wrap(string(refused.Raw), width-5) {
 			d.printf("     %s\n", styled(amber, line))
 		}
 	} else {
-		d.printLines(a.text, s.lines)
+		d.printLines(a.Text, s.lines)
 	}
 	if s.then != "" {
 		d.printf("     %s\n", styled(faint, s.then))

@@ -8,13 +8,11 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/bailiwick-dev/bailiwick/config"
-	"github.com/bailiwick-dev/bailiwick/policy"
-	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/draft"
 )
 
 func initCommand(t *terminal) *cobra.Command {
@@ -43,64 +41,48 @@ func (t *terminal) writeConfig(ctx context.Context, database, out string) error 
 	if err != nil {
 		return err
 	}
-	floor, err := visible(policy.Rules{Unlisted: true}, classes, func(*policy.ClassRule) {})
+	d, err := draft.Of(written(s, out), classes)
 	if err != nil {
 		return err
 	}
-	guesses := guessRules(classes, floor)
-	text := writeRules(written(s, out), tenantWord(classes), guesses)
-	if err := sound(text, s.Name, classes); err != nil {
-		return err
-	}
 	if out != "" {
-		if err := writeNew(out, text); err != nil {
+		if err := writeNew(out, d.Text); err != nil {
 			return err
 		}
 	}
-	return t.printGuesses(out, text, guesses, warnings)
+	return t.printDraft(out, d, warnings)
 }
 
 // written returns s as the file at out says it: relative to that file, and without a password.
-func written(s config.Source, out string) config.Source {
+func written(s config.Source, out string) draft.Source {
+	as := draft.Source{Name: s.Name, URL: s.URL}
 	path, ok := s.SQLite()
 	if ok {
 		dir, err := filepath.Abs(filepath.Dir(out))
 		abs, err2 := filepath.Abs(path)
 		if err == nil && err2 == nil && !filepath.IsAbs(path) {
 			if rel, err := filepath.Rel(dir, abs); err == nil {
-				s.URL = "sqlite:" + filepath.ToSlash(rel)
+				as.URL = "sqlite:" + filepath.ToSlash(rel)
 			}
 		}
-		return s
+		return as
 	}
 	u, err := url.Parse(s.URL)
 	if err != nil {
-		return s // sourceOf has parsed it before
+		return as // sourceOf has parsed it before
 	}
 	_, inUser := u.User.Password()
 	q := u.Query()
 	if !inUser && !q.Has("password") {
-		return s
+		return as
 	}
 	if inUser {
 		u.User = url.User(u.User.Username())
 	}
 	q.Del("password")
 	u.RawQuery = q.Encode()
-	s.URL, s.Description = u.String(), "password" // tells writeRules that one was taken out
-	return s
-}
-
-// sound makes sure that what was written says what is right: it is read and compiled as check does.
-func sound(text, source string, classes []schema.Class) error {
-	c, err := config.Parse(defaultFile, []byte(text), os.LookupEnv)
-	if err == nil {
-		_, err = policy.New(c.Rules, classes)
-	}
-	if err != nil {
-		return fmt.Errorf("the rules that were guessed for %s are not right, which is a fault of this program: %w", source, err)
-	}
-	return nil
+	as.URL, as.WithPassword = u.String(), true
+	return as
 }
 
 // writeNew writes a file that isn't there yet.
@@ -119,8 +101,7 @@ func writeNew(path, text string) error {
 	return nil
 }
 
-func (t *terminal) printGuesses(out, text string, guesses []guess, warnings []string) error {
-	confirm := strings.Count(text, "# confirm")
+func (t *terminal) printDraft(out string, d draft.Draft, warnings []string) error {
 	if t.json {
 		return t.printJSON(struct {
 			File     string   `json:"file,omitempty"`
@@ -128,16 +109,16 @@ func (t *terminal) printGuesses(out, text string, guesses []guess, warnings []st
 			Classes  int      `json:"classes"`
 			Confirm  int      `json:"confirm"`
 			Warnings []string `json:"warnings"`
-		}{out, text, len(guesses), confirm, append([]string{}, warnings...)})
+		}{out, d.Text, d.Classes, d.Confirm, append([]string{}, warnings...)})
 	}
 	for _, w := range warnings {
 		t.notef("%s %s", styled(amber, "warning:"), w)
 	}
 	if out == "" {
-		t.printf("%s", text)
+		t.printf("%s", d.Text)
 		return nil
 	}
-	t.notef("wrote %s: %d classes, %d guesses to confirm", out, len(guesses), confirm)
+	t.notef("wrote %s: %d classes, %d guesses to confirm", out, d.Classes, d.Confirm)
 	t.notef("next: read it, then \"bailiwick check --config %s\"", out)
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"github.com/spf13/cobra"
 
+	"github.com/bailiwick-dev/bailiwick/client"
 	"github.com/bailiwick-dev/bailiwick/config"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -94,14 +95,17 @@ func failureText(err error) string {
 		return styled(red, "Error: ") + err.Error() + "\n"
 	}
 	var b strings.Builder
-	b.WriteString(styled(red, string(p.Code)+": ") + p.Detail)
-	if p.Pointer != "" {
-		b.WriteString(" (at " + p.Pointer + ")")
+	detail := p.Detail
+	switch {
+	case len(p.Faults) > 1:
+		detail = fmt.Sprintf("%d faults in the arguments", len(p.Faults))
+		for _, f := range p.Faults {
+			detail += "\n  " + strings.TrimPrefix(f.Pointer+": ", ": ") + f.Message
+		}
+	case p.Pointer != "":
+		detail += " (at " + p.Pointer + ")"
 	}
-	b.WriteString("\n")
-	for _, f := range p.Faults {
-		fmt.Fprintf(&b, "  %s: %s\n", orRoot(f.Pointer), f.Message)
-	}
+	b.WriteString(styled(red, string(p.Code)+": ") + detail + "\n")
 	if len(p.Near) > 0 {
 		b.WriteString("  near: " + strings.Join(p.Near, ", ") + "\n")
 	}
@@ -114,17 +118,18 @@ func failureText(err error) string {
 	return b.String()
 }
 
-func orRoot(pointer string) string {
-	if pointer == "" {
-		return "arguments"
-	}
-	return pointer
+// details say where in the arguments something is wrong, as every door writes them (design 04).
+type details struct {
+	Errors  []problem.Fault `json:"errors,omitempty"`
+	Pointer string          `json:"pointer,omitempty"`
+	Near    []string        `json:"near,omitempty"`
+	Scope   string          `json:"scope,omitempty"`
 }
 
 // failureJSON is err as every door writes it (design 04), with what only a command line adds.
 func failureJSON(err error) []byte {
-	if e, ok := errors.AsType[*refusal](err); ok && e.raw != nil {
-		return e.raw
+	if e, ok := errors.AsType[*client.Refusal](err); ok && e.Raw != nil {
+		return e.Raw
 	}
 	out := struct {
 		Error      string         `json:"error"`

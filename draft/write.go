@@ -1,4 +1,4 @@
-package main
+package draft
 
 import (
 	"encoding/json"
@@ -11,7 +11,7 @@ import (
 )
 
 // writeRules writes the configuration of one source. word is what its owners call a tenant, "" when nothing was found.
-func writeRules(s config.Source, word string, guesses []guess) string {
+func writeRules(s Source, word string, guesses []guess) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line(`# Written by "bailiwick init". What is marked "confirm" was guessed from names: read it before agents are let in.`)
@@ -25,7 +25,7 @@ func writeRules(s config.Source, word string, guesses []guess) string {
 	line("listen: %s   # where agents connect; only this machine can reach it", config.DefaultListen)
 	line("store: %s   # Bailiwick's own memory: tokens and the audit", config.DefaultStore)
 	line("sources:")
-	if s.Description != "" {
+	if s.WithPassword {
 		line("  # The password is taken from the environment variable PGPASSWORD. Let the user be one that can only read.")
 	}
 	line("  %s: {url: %s}", s.Name, yamlQuoted(s.URL))
@@ -103,7 +103,7 @@ func writeFloor(line func(string, ...any), g *guess) {
 	if g.floor != nil {
 		names := make([]string, len(g.floor))
 		for i, n := range g.floor {
-			names[i] = printable(n)
+			names[i] = yamlText(n)
 		}
 		line("    # Denied by their names, without a rule: %s.", strings.Join(names, ", "))
 	}

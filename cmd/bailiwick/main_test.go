@@ -1,0 +1,319 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/rogpeppe/go-internal/testscript"
+	_ "modernc.org/sqlite"
+
+	"github.com/bailiwick-dev/bailiwick/demo"
+	"github.com/bailiwick-dev/bailiwick/testservices"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"bailiwick": main})
+}
+
+// TestScripts runs the conversations of people with the command line: real processes, files and connections.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{Dir: "testdata/script", Cmds: commands, RequireExplicitExec: true, RequireUniqueNames: true})
+}
+
+// TestPostgres runs those that need a PostgreSQL. $PG leads to an empty database of it, through a gate that can be
+// shut.
+func TestPostgres(t *testing.T) {
+	database := testservices.Postgres(t)
+	testscript.Run(t, testscript.Params{Dir: "testdata/postgres", Cmds: commands, RequireExplicitExec: true, RequireUniqueNames: true,
+		Setup: func(env *testscript.Env) error {
+			u, err := url.Parse(database)
+			if err != nil {
+				return err
+			}
+			g, err := newGate(u.Host)
+			if err != nil {
+				return err
+			}
+			env.Defer(g.shut)
+			env.Values["gate"] = g
+			u.Host = g.addr
+			password, _ := u.User.Password()
+			env.Setenv("DIRECT", database)
+			env.Setenv("PG", u.String())
+			env.Setenv("PASSWORD", password)
+			return nil
+		}})
+}
+
+var commands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
+	"tracker": tracker,
+	"sql":     runSQL,
+	"psql":    postgres,
+	"code":    code,
+	"let":     let,
+	"start":   start,
+	"end":     end,
+	"signal":  send,
+	"gate":    gate,
+	"until":   until,
+	"occupy":  occupy,
+}
+
+// oneTracker is the demo's database, written once for all scripts.
+var oneTracker = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "bailiwick-script-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "tracker.db")
+	if err := demo.Create(context.Background(), path); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
+
+// tracker writes tracker.db and bailiwick.yaml.
+func tracker(ts *testscript.TestScript, _ bool, _ []string) {
+	data, err := oneTracker()
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs("tracker.db"), data, 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs("bailiwick.yaml"), []byte(demo.Config), 0o600))
+}
+
+// runSQL FILE STATEMENTS runs statements.
+func runSQL(ts *testscript.TestScript, _ bool, args []string) {
+	db, err := sql.Open("sqlite", ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer db.Close()
+	_, err = db.Exec(strings.Join(args[1:], " "))
+	ts.Check(err)
+}
+
+// postgres URL STATEMENTS runs statements.
+func postgres(ts *testscript.TestScript, _ bool, args []string) {
+	conn, err := pgx.Connect(context.Background(), args[0])
+	ts.Check(err)
+	defer conn.Close(context.Background())
+	_, err = conn.Exec(context.Background(), strings.Join(args[1:], " "))
+	ts.Check(err)
+}
+
+// code N COMMAND… runs a command that must end with exit code N.
+func code(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		exit, ok := errors.AsType[*exec.ExitError](err)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// let NAME sets a variable to what the last command wrote to standard output.
+func let(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
+}
+
+// A process runs while the script goes on.
+type process struct {
+	*exec.Cmd
+	ended chan error
+}
+
+// start NAME COMMAND… starts a server, waits until it listens, and sets $NAME to its URL. Its output goes to
+// NAME.out and NAME.err.
+func start(ts *testscript.TestScript, _ bool, args []string) {
+	name := args[0]
+	path, err := exec.LookPath(args[1])
+	if err != nil {
+		for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
+			if _, err := os.Stat(filepath.Join(dir, args[1])); err == nil {
+				path = filepath.Join(dir, args[1])
+			}
+		}
+	}
+	p := &process{exec.Command(path, args[2:]...), make(chan error, 1)}
+	p.Dir = ts.MkAbs(".")
+	for _, v := range []string{"PATH", "HOME", "TMPDIR", "PGPASSWORD"} {
+		p.Env = append(p.Env, v+"="+ts.Getenv(v))
+	}
+	stderr, err := os.Create(ts.MkAbs(name + ".err"))
+	ts.Check(err)
+	defer stderr.Close()
+	p.Stderr = stderr
+	stdout, err := p.StdoutPipe()
+	ts.Check(err)
+	ts.Check(p.Start())
+	listening := make(chan string, 1)
+	go func() {
+		out, _ := os.Create(ts.MkAbs(name + ".out"))
+		lines := bufio.NewScanner(io.TeeReader(stdout, out))
+		for lines.Scan() {
+			if url := said.FindStringSubmatch(lines.Text()); url != nil {
+				listening <- url[1]
+			}
+		}
+		out.Close()
+		close(listening)
+		p.ended <- p.Wait()
+	}()
+	ts.Defer(func() { p.Process.Kill() })
+	running.Store(ts.Name()+" "+name, p)
+	select {
+	case url, ok := <-listening:
+		if !ok {
+			<-p.ended
+			ts.Fatalf("%s ended: %s", name, ts.ReadFile(name+".err"))
+		}
+		ts.Setenv(name, url)
+	case <-time.After(20 * time.Second):
+		ts.Fatalf("%s doesn't listen: %s", name, ts.ReadFile(name+".err"))
+	}
+}
+
+// said finds the URL in the line that says that a server listens.
+var said = regexp.MustCompile(`^(?:listening on |\{"listening":")(http://[0-9.:]+/mcp)`)
+
+// running are the processes by script and name.
+var running sync.Map
+
+func processOf(ts *testscript.TestScript, name string) *process {
+	p, ok := running.Load(ts.Name() + " " + name)
+	if !ok {
+		ts.Fatalf("%s was not started", name)
+	}
+	return p.(*process)
+}
+
+// send NAME SIGNAL sends a signal.
+func send(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(processOf(ts, args[0]).Process.Signal(signals[args[1]]))
+}
+
+// end NAME [SIGNAL] asks a server to end, which it must do with exit code 0.
+func end(ts *testscript.TestScript, _ bool, args []string) {
+	p, s := processOf(ts, args[0]), "TERM"
+	if len(args) > 1 {
+		s = args[1]
+	}
+	ts.Check(p.Process.Signal(signals[s]))
+	select {
+	case err := <-p.ended:
+		if err != nil {
+			ts.Fatalf("%s: %v\n%s", args[0], err, ts.ReadFile(args[0]+".err"))
+		}
+	case <-time.After(20 * time.Second):
+		ts.Fatalf("%s does not end", args[0])
+	}
+}
+
+// until COMMAND… runs a command again and again until it succeeds, at most for ten seconds.
+func until(ts *testscript.TestScript, neg bool, args []string) {
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		err := ts.Exec(args[0], args[1:]...)
+		if (err == nil) != neg {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("still so after ten seconds: %v", err)
+		}
+	}
+}
+
+// occupy ADDR listens there for as long as the script runs, unless somebody does already.
+func occupy(ts *testscript.TestScript, _ bool, args []string) {
+	l, err := net.Listen("tcp", args[0])
+	if err != nil {
+		return
+	}
+	ts.Setenv("taken", l.Addr().String())
+	ts.Defer(func() { l.Close() })
+}
+
+// A tcpGate passes connections on to a server while it is open.
+type tcpGate struct {
+	addr, target string
+
+	mu       sync.Mutex
+	listener net.Listener
+	passing  []net.Conn
+}
+
+func newGate(target string) (*tcpGate, error) {
+	g := &tcpGate{target: target, addr: "127.0.0.1:0"}
+	return g, g.open()
+}
+
+func (g *tcpGate) open() error {
+	l, err := net.Listen("tcp", g.addr)
+	if err != nil {
+		return err
+	}
+	g.mu.Lock()
+	g.listener, g.addr = l, l.Addr().String()
+	g.mu.Unlock()
+	go func() {
+		for {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			out, err := net.Dial("tcp", g.target)
+			if err != nil {
+				in.Close()
+				continue
+			}
+			g.mu.Lock()
+			g.passing = append(g.passing, in, out)
+			g.mu.Unlock()
+			go func() { io.Copy(out, in); out.Close() }()
+			go func() { io.Copy(in, out); in.Close() }()
+		}
+	}()
+	return nil
+}
+
+func (g *tcpGate) shut() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.listener.Close()
+	for _, c := range g.passing {
+		c.Close()
+	}
+	g.passing = nil
+}
+
+// gate open|shut opens or shuts the way to PostgreSQL.
+func gate(ts *testscript.TestScript, _ bool, args []string) {
+	g := ts.Value("gate").(*tcpGate)
+	if args[0] == "shut" {
+		g.shut()
+		return
+	}
+	ts.Check(g.open())
+}
+
+var signals = map[string]syscall.Signal{"HUP": syscall.SIGHUP, "INT": syscall.SIGINT, "TERM": syscall.SIGTERM}

@@ -1,0 +1,119 @@
+// Package exposure tells operators what rules let be seen, class by class.
+//
+// It stands beside the way and takes no part in it: it compiles rules, and variations of them, as policy does, and
+// compares. It reads no records and refuses what policy refuses.
+package exposure
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// A Class is what agents would see of one class: of its fields, those that are visible, those left out of visible,
+// those denied by the rule, and those that the floor denies because their names say credential.
+type Class struct {
+	Name      string   `json:"class"` // "source.Class"
+	Shown     bool     `json:"shown"`
+	Why       string   `json:"why,omitempty"` // when it is not shown
+	Visible   []string `json:"visible"`
+	Hidden    []string `json:"hidden"`
+	Denied    []string `json:"denied"`
+	Floor     []string `json:"denied_by_name"`
+	Tenant    string   `json:"tenant"` // "" when the class is shared by all
+	Canonical bool     `json:"canonical"`
+}
+
+// Floor returns the fields, by class as "source.Class", that can be seen when no rule says anything: all but those
+// whose names say credential. A class without such a field is missing.
+func Floor(catalogue []schema.Class) (map[string][]string, error) {
+	return visible(policy.Rules{Unlisted: true}, catalogue, func(*policy.ClassRule) {})
+}
+
+// everyScope lets see every class that anybody may, when tenants are left aside.
+var everyScope = []identity.Scope{identity.Read, identity.Schema, identity.Audit, identity.Operator, identity.Explain}
+
+// Of compiles rules, and variations of them, to tell why a field is or isn't seen.
+func Of(rules policy.Rules, catalogue []schema.Class) ([]Class, error) {
+	seen, err := visible(rules, catalogue, func(r *policy.ClassRule) { r.Tenant, r.Canonical = nil, nil })
+	if err != nil {
+		return nil, err
+	}
+	floor, err := Floor(catalogue)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Class, 0, len(catalogue))
+	for i := range catalogue {
+		class := &catalogue[i]
+		rule, listed := rules.Classes[class.FullName()]
+		if !listed {
+			rule, listed = rules.Classes[class.Name]
+		}
+		e := Class{Name: class.FullName(), Visible: []string{}, Hidden: []string{}, Denied: []string{}, Floor: []string{},
+			Tenant: tenantOf(rule.Tenant), Canonical: rule.Canonical != nil}
+		fields, shown := seen[class.FullName()]
+		e.Shown = shown
+		switch {
+		case rule.Hidden && rule.HiddenBut != "":
+			e.Why = "hidden, but for the scope " + string(rule.HiddenBut)
+			e.Shown = false
+		case rule.Hidden:
+			e.Why = "hidden"
+		case !listed && !rules.Unlisted:
+			e.Why = "no rule names it"
+		case !shown:
+			e.Why = "no field of it is visible"
+		}
+		for _, f := range class.Fields {
+			switch {
+			case slices.Contains(fields, f.Name):
+				e.Visible = append(e.Visible, f.Name)
+			case slices.Contains(rule.Denied, f.Name):
+				e.Denied = append(e.Denied, f.Name)
+			case !slices.Contains(floor[class.FullName()], f.Name):
+				e.Floor = append(e.Floor, f.Name)
+			default:
+				e.Hidden = append(e.Hidden, f.Name)
+			}
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// visible returns the visible fields of each class under rules, each rule changed first.
+func visible(rules policy.Rules, catalogue []schema.Class, change func(*policy.ClassRule)) (map[string][]string, error) {
+	rules.Classes = maps.Clone(rules.Classes)
+	for name, r := range rules.Classes {
+		change(&r)
+		rules.Classes[name] = r
+	}
+	p, err := policy.New(rules, catalogue)
+	if err != nil {
+		return nil, fmt.Errorf("compile the rules: %w", err)
+	}
+	out := map[string][]string{}
+	for _, v := range p.Views(identity.Principal{ID: "check", Kind: identity.Human, Scopes: everyScope}) {
+		for _, f := range v.Fields() {
+			out[v.Class().FullName()] = append(out[v.Class().FullName()], f.Name)
+		}
+	}
+	return out, nil
+}
+
+func tenantOf(t *policy.TenantRule) string {
+	switch {
+	case t == nil:
+		return ""
+	case t.Through != "":
+		return "through " + t.Through
+	case t.Is == "":
+		return t.Field + " is principal.tenant"
+	}
+	return t.Field + " is " + t.Is
+}
