@@ -19,6 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // A Dialect is a kind of SQL.
@@ -33,7 +34,7 @@ const (
 // A Statement is SQL text with every value held apart from the text.
 type Statement struct {
 	Text    string
-	Args    []any    // int64, float64, string, []byte
+	Args    []any    // int64, float64, string, []byte, bool, []int64, []string
 	Columns []Column // what a row holds; nil for a count, whose row is one integer
 	Order   []int    // the columns that hold the values of the plan's order; nil when it isn't unique
 }
@@ -75,6 +76,9 @@ type speaker interface {
 	ordered(f *schema.Field, desc bool) string
 	// compare writes x op v for a non-null v of the field's kind; op is = > >= < or <=.
 	compare(w *writer, x operand, op string, v any) error
+	// among writes that the column x equals one of values, which are not null, in one comparison however
+	// many they are. It writes nothing and reports false where the dialect has none for them.
+	among(w *writer, x operand, values []value.Value) bool
 	// after writes a comparison with the value that an order had at a place.
 	after(w *writer, x string, f *schema.Field, op string, v any)
 	// matches writes that the text x matches a regular expression.

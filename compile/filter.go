@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -122,24 +123,29 @@ func (w *writer) scalar(x operand, op query.Op, v value.Value) error {
 	return w.compare(w, x, operators[op], arg)
 }
 
-// oneOf writes that x equals one of values.
+// oneOf writes that x equals one of values: what is not null in one comparison where the dialect has one for it.
 func (w *writer) oneOf(x operand, values []value.Value) error {
 	if len(values) == 0 {
 		w.write("FALSE")
 		return nil
 	}
+	rest := slices.DeleteFunc(slices.Clone(values), value.Value.IsNull)
 	w.write("(")
-	for i, v := range values {
-		if i > 0 {
+	if len(rest) < 2 || x.node() || !w.among(w, x, rest) {
+		for i, v := range rest {
+			if i > 0 {
+				w.write(" OR ")
+			}
+			if err := w.scalar(x, query.Eq, v); err != nil {
+				return err
+			}
+		}
+	}
+	if len(rest) < len(values) {
+		if len(rest) > 0 {
 			w.write(" OR ")
 		}
-		if v.IsNull() {
-			w.write(w.null(x))
-			continue
-		}
-		if err := w.scalar(x, query.Eq, v); err != nil {
-			return err
-		}
+		w.write(w.null(x))
 	}
 	w.write(")")
 	return nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // postgres speaks PostgreSQL 12 or later. Every argument is cast, so that its type never depends on what it is
@@ -74,6 +75,43 @@ func (p postgres) compare(w *writer, x operand, op string, v any) error {
 	}
 	w.write(left, " ", op, " ")
 	return p.bind(w, x.field, v)
+}
+
+// among compares with one array, so that the text is the same for any number of ids and an index is searched once.
+func (p postgres) among(w *writer, x operand, values []value.Value) bool {
+	switch x.field.Type {
+	case schema.Integer:
+		list := make([]int64, len(values))
+		for i, v := range values {
+			if v.Kind() != value.Int {
+				return false
+			}
+			list[i] = v.Int()
+		}
+		w.write(x.text, " = ANY(")
+		w.arg(list, "int8[]")
+	case schema.String, schema.UUID:
+		list := make([]string, len(values))
+		for i, v := range values {
+			if v.Kind() != value.String {
+				return false
+			}
+			list[i] = v.Text()
+		}
+		left, cast := x.text, "uuid[]"
+		if x.field.Type == schema.String {
+			left, cast = p.text(x.text, x.field), "text[]"
+		}
+		if x.field.Unordered {
+			left += ` COLLATE "C"`
+		}
+		w.write(left, " = ANY(")
+		w.arg(list, cast)
+	default:
+		return false
+	}
+	w.write(")")
+	return true
 }
 
 // bind writes an argument in the type that it is compared in.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // The functions that the SQLite adapter adds to its connections, because the database has none that are total and
@@ -85,6 +86,9 @@ func (s sqlite) compare(w *writer, x operand, op string, v any) error {
 	}
 	return nil
 }
+
+// among leaves it to SQLite, which makes one search of equalities that stand beside each other.
+func (sqlite) among(*writer, operand, []value.Value) bool { return false }
 
 // bare is the text of a column to be compared with text. A declared type that SQLite takes for a number's (UUID,
 // MONEY) would turn what it is compared with into a number; a unary plus takes that type off.

@@ -100,7 +100,7 @@ var whereRows = []struct{ where, sqlite, sqliteArgs, postgres, postgresArgs stri
 		`((FALSE) IS NOT TRUE)`, ``},
 	{`{"s":{"$in":["a","b",null]}}`,
 		`(v1."s" = ? OR v1."s" = ? OR v1."s" IS NULL)`, `'a' 'b'`,
-		`(v1."s" = $1::text OR v1."s" = $2::text OR v1."s" IS NULL)`, `'a' 'b'`},
+		`(v1."s" = ANY($1::text[]) OR v1."s" IS NULL)`, `[a b]`},
 	{`{"s":{"$in":[]}}`,
 		`FALSE`, ``,
 		`FALSE`, ``},
