@@ -41,11 +41,11 @@ var mayImport = map[string]string{
 	"source/sourcetest": "compile identity policy problem query schema source value",
 
 	// doors to people and agents
-	"tool":            ". identity policy problem query schema shape value",
-	"server":          "identity problem tool value",
-	"conformance":     "identity problem server tool value",
-	"config":          "identity policy problem query schema value",
-	"client":          "problem value",
+	"tool":        ". identity policy problem query schema shape value",
+	"server":      "identity problem tool value",
+	"conformance": "identity problem server tool value",
+	"config":      "identity policy problem query schema value",
+	"client":      "problem value",
 
 	// for operators
 	"exposure": "identity policy schema",

@@ -1,0 +1,49 @@
+# Needs Go 1.26. What else a target needs it sets up: on Debian, as root, test servers and a C compiler for the race
+# detector come from apt; "make conformance" takes its suites from npm.
+
+# A clone that belongs to somebody else can't be asked for its version.
+export GOFLAGS ?= -buildvcs=false
+
+.PHONY: demo build test check format vet staticcheck race docs docs-check bench soak conformance
+
+demo: build ## an issue tracker, a token and a first conversation; then it serves until Ctrl-C
+	@bin/bailiwick demo $(ARGS)
+
+build:
+	@go build -o bin/bailiwick ./cmd/bailiwick
+
+test: ## all tests, on real databases
+	@scripts/test
+
+check: format vet staticcheck docs-check race ## what CI runs
+
+format:
+	@unformatted=$$(find . -name '*.go' -not -path './.*' -exec gofmt -l {} +); \
+	if [ -n "$$unformatted" ]; then echo "not formatted by gofmt:"; echo "$$unformatted"; exit 1; fi
+
+vet:
+	@go vet ./...
+
+staticcheck:
+	@go tool staticcheck ./...
+
+race: ## all tests under the race detector
+	@scripts/race
+
+docs: ## writes the generated pages of docs/
+	@go run ./scripts/docs
+
+docs-check:
+	@go run ./scripts/docs -check
+
+bench: ## writes the figures of docs/benchmarks.md
+	@scripts/bench
+
+# How many pairs, and random queries, the long forms of the proofs take.
+SOAK ?= 1000000
+
+soak: ## the long forms of the proofs
+	@BAILIWICK_SOAK=$(SOAK) GOTESTFLAGS="-count=1 -timeout=24h -run=Interference|Differential" scripts/test . ./source/...
+
+conformance: ## the official MCP suites
+	@scripts/conformance
