@@ -46,6 +46,7 @@ func (p *projection) project(keys, include []query.Path) error {
 func (p *projection) own(keys []query.Path) error {
 	v := p.plan.View
 	if len(keys) == 0 {
+		p.plan.Columns = make([]Column, 0, len(v.Fields()))
 		for _, f := range v.Fields() {
 			if !p.sample || !v.Large(f.Name) {
 				p.add(Column{Path: query.Path{f.Name}, Join: -1, Field: f})
@@ -53,6 +54,7 @@ func (p *projection) own(keys []query.Path) error {
 		}
 		return nil
 	}
+	p.plan.Columns = make([]Column, 0, len(keys)+len(v.Key()))
 	for _, k := range v.Key() {
 		if !slices.ContainsFunc(keys, func(path query.Path) bool { return len(path) == 1 && path[0] == k }) {
 			p.add(Column{Path: query.Path{k}, Join: -1, Field: v.Field(k)})
@@ -151,7 +153,8 @@ func (p *projection) included(path query.Path) {
 
 // add adds a column once. A field named whole takes the place of its parts.
 func (p *projection) add(c Column) {
-	for _, have := range p.plan.Columns {
+	for i := range p.plan.Columns {
+		have := &p.plan.Columns[i]
 		if have.Join == c.Join && have.Field == c.Field && (have.Part == nil || slices.Equal(have.Part, c.Part)) {
 			return
 		}

@@ -306,6 +306,9 @@ func (v *View) Relations() []Relation {
 
 // pointer returns the pointer called field, or nil when there is none that the principal can follow.
 func (v *View) pointer(field string) *pointer {
+	if v.class.relation(field) == nil {
+		return nil // most fields are none, and following builds views
+	}
 	v.followAll()
 	for i := range v.pointers {
 		if v.pointers[i].Field == field {
