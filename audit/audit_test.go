@@ -133,8 +133,9 @@ func TestArgHasher(t *testing.T) {
 	b, _ := audit.NewArgHasher([]byte(strings.Repeat("b", 32)))
 	args := []byte(`{"where":{"ssn":"078-05-1120"}}`)
 	plain := sha256.Sum256(args)
+	first, again := a.Sum(args), a.Sum(args)
 	switch {
-	case a.Sum(args) != a.Sum(args):
+	case first != again:
 		t.Error("equal arguments have different hashes")
 	case a.Sum(args) == b.Sum(args):
 		t.Error("the hash does not depend on the secret")
