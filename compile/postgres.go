@@ -48,7 +48,16 @@ func (p postgres) sorted(x string, f *schema.Field) (string, bool) {
 	case schema.JSON, schema.Array, schema.Opaque, schema.Any:
 		return x + `::text COLLATE "C"`, false
 	}
-	return x, false
+	return widened(x, f), false
+}
+
+// widened is a column as its value is shown. A single-precision 0.1 is shown as 0.1, and as a double it is
+// 0.10000000149: only by way of its text does it equal what a caller reads and writes.
+func widened(x string, f *schema.Field) string {
+	if f.Native == "float4" {
+		return x + "::text::float8"
+	}
+	return x
 }
 
 // ordered puts nulls where the language has them; a column without nulls keeps the order that its index has.
@@ -66,7 +75,7 @@ func (p postgres) compare(w *writer, x operand, op string, v any) error {
 	if x.node() {
 		return p.compareNode(w, x, op, v)
 	}
-	left := x.text
+	left := widened(x.text, x.field)
 	if x.field.Type == schema.String {
 		left = p.text(x.text, x.field)
 		if op != "=" || x.field.Unordered {

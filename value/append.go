@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -66,6 +67,10 @@ func (v Value) AppendText(dst []byte) []byte {
 		return time.UnixMicro(v.num).UTC().AppendFormat(dst, time.DateOnly)
 	case Bytes:
 		return base64.StdEncoding.AppendEncode(dst, []byte(v.str))
+	case Float:
+		if f := v.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
+			return append(dst, strings.Trim(string(appendFloat(nil, f)), `"`)...)
+		}
 	}
 	return v.AppendJSON(dst)
 }

@@ -1,6 +1,7 @@
 package value
 
 import (
+	"math"
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -121,4 +122,29 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("%q reads as %s, which reads as %s, %v", in, out, again.AppendJSON(nil), err)
 		}
 	})
+}
+
+func TestAppendText(t *testing.T) {
+	for _, tt := range []struct {
+		in         Value
+		text, json string
+	}{
+		{Value{}, "", "null"},
+		{OfFloat(math.NaN()), "NaN", `"NaN"`},
+		{OfFloat(math.Inf(-1)), "-Infinity", `"-Infinity"`},
+		{OfFloat(1e300), "1e+300", "1e+300"},
+		{OfFloat(0.1), "0.1", "0.1"},
+		{OfString("a\"b"), "a\"b", `"a\"b"`},
+		{OfBytes("\x00\xff"), "AP8=", `"AP8="`},
+		{OfDate(1_500_000), "1970-01-01T00:00:01.5Z", `"1970-01-01T00:00:01.5Z"`},
+		{OfDay(0), "1970-01-01", `"1970-01-01"`},
+		{OfObject([]Member{{"a", OfArray([]Value{OfBool(true), OfDecimal("1.50")})}}), `{"a":[true,1.50]}`, `{"a":[true,1.50]}`},
+	} {
+		if got := tt.in.String(); got != tt.text {
+			t.Errorf("text %s, want %s", got, tt.text)
+		}
+		if got := string(tt.in.AppendJSON(nil)); got != tt.json {
+			t.Errorf("JSON %s, want %s", got, tt.json)
+		}
+	}
 }
