@@ -54,6 +54,7 @@ func (p *Page) ID(i int) string { return p.ids[i] }
 
 // AppendJSON appends the records as a JSON array.
 func (p *Page) AppendJSON(dst []byte) []byte {
+	dst = slices.Grow(dst, len(p.json)+p.Count+512) // and room for what follows the records
 	dst = append(dst, '[')
 	for i := range p.Count {
 		if i > 0 {

@@ -1,6 +1,7 @@
 package shape
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -20,6 +21,7 @@ const (
 
 // AppendLines appends one header line and one line a record, values as JSON scalars, null as nothing.
 func (p *Page) AppendLines(dst []byte) []byte {
+	dst = slices.Grow(dst, len(p.json)+512) // lines have no names, and seldom take more than the JSON
 	for i, c := range p.Columns {
 		if i > 0 {
 			dst = append(dst, ',')
@@ -42,6 +44,7 @@ func (p *Page) AppendLines(dst []byte) []byte {
 
 // AppendFields appends record i as "field: value" lines, without the fields that are null.
 func (p *Page) AppendFields(dst []byte, i int) []byte {
+	dst = slices.Grow(dst, len(p.Record(i)))
 	first := true
 	for j, v := range p.rows[i] {
 		if v.IsNull() {

@@ -37,8 +37,10 @@ func getObject() Tool {
 			if page.Count == 0 {
 				return Result{}, notFound(q.Class, id)
 			}
-			doc := append([]byte(`{"class_name":`), value.AppendQuoted(nil, q.Class)...)
-			doc = append(append(doc, `,"object":`...), page.Record(0)...)
+			record := page.Record(0)
+			doc := make([]byte, 0, len(record)+len(q.Class)+64)
+			doc = value.AppendQuoted(append(doc, `{"class_name":`...), q.Class)
+			doc = append(append(doc, `,"object":`...), record...)
 			if len(page.Truncated) > 0 {
 				doc = truncatedIncludes(page).AppendJSON(append(doc, `,"truncated_include_fields":`...))
 			}
