@@ -62,7 +62,7 @@ func (v Value) AppendText(dst []byte) []byte {
 	case String:
 		return append(dst, v.str...)
 	case Date:
-		return time.UnixMicro(v.num).UTC().AppendFormat(dst, "2006-01-02T15:04:05.999999Z")
+		return time.UnixMicro(v.num).UTC().AppendFormat(dst, time.RFC3339Nano) // no finer than microseconds, and Go writes this form fast
 	case Day:
 		return time.UnixMicro(v.num).UTC().AppendFormat(dst, time.DateOnly)
 	case Bytes:
@@ -76,7 +76,12 @@ func (v Value) AppendText(dst []byte) []byte {
 }
 
 // String returns v as plain text; see AppendText.
-func (v Value) String() string { return string(v.AppendText(nil)) }
+func (v Value) String() string {
+	if v.kind == String {
+		return v.str
+	}
+	return string(v.AppendText(nil))
+}
 
 // AppendQuoted appends s as a JSON string. Bytes that are not UTF-8 become U+FFFD.
 func AppendQuoted(dst []byte, s string) []byte {
@@ -103,10 +108,17 @@ func appendFloat(dst []byte, f float64) []byte {
 // OfDateText returns the instant or calendar date that s writes in ISO 8601: a date alone is a Day; a time
 // without a zone is in UTC. It reports false for anything else.
 func OfDateText(s string) (Value, bool) {
-	if t, err := time.Parse(time.DateOnly, s); err == nil {
-		return OfDay(t.UnixMicro()), true
+	// A layout that can't fit isn't tried: each failure would make an error.
+	if len(s) <= len(time.DateOnly) {
+		if t, err := time.Parse(time.DateOnly, s); err == nil {
+			return OfDay(t.UnixMicro()), true
+		}
+		return Value{}, false
 	}
 	for _, layout := range dateLayouts {
+		if s[10] != layout[10] {
+			continue
+		}
 		if t, err := time.Parse(layout, s); err == nil {
 			return OfTime(t), true
 		}
