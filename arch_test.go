@@ -55,9 +55,10 @@ var mayImport = map[string]string{
 	"store/sqlite":    "audit identity limit problem",
 	"store/storetest": "audit identity limit problem",
 
-	// the demo application and its servers, for people and tests
+	// the demo application, servers for tests, measurements
 	"demo":         "",
 	"testservices": "",
+	"bench":        "",
 
 	"cmd/bailiwick": "*",
 }

@@ -35,16 +35,14 @@ type Config struct {
 	Store   string       // "sqlite:path"; "" takes DefaultStore
 	Sources []Source     // in the order of the file
 	Rules   policy.Rules // with Version set to their Digest
-	// Disclose makes refusals say what was hidden (design 02).
-	Disclose bool
-	Tools    Tools
-	Results  Results
-	Budget   int // most bytes of a result after shaping; 0 takes the default
-	Limits   Limits
-	Auth     Auth
-	Stdio    identity.Principal // who speaks over stdio, ID "stdio"; without a scope nobody does
-	Server   Server
-	Log      Log
+	Tools   Tools
+	Results Results
+	Budget  int // most bytes of a result after shaping; 0 takes the default
+	Limits  Limits
+	Auth    Auth
+	Stdio   identity.Principal // who speaks over stdio, ID "stdio"; without a scope nobody does
+	Server  Server
+	Log     Log
 
 	places map[string]position // where each key and element stands, by JSON pointer
 	lines  []string

@@ -56,7 +56,7 @@ classes:
       status: {description: Where it stands, values: {open: to do, 3: closed}}
   comments: {tenant: {through: issue_id}}
   local.keys: {hidden: {except: operator}}
-policy: {unlisted: visible, disclose: true}
+policy: {unlisted: visible}
 tools: {profile: lean, only: [get_object, query_class], except: [get_object]}
 results:
   default: text
@@ -137,10 +137,9 @@ func TestParse(t *testing.T) {
 				"local.keys": {Hidden: true, HiddenBut: identity.Operator},
 			},
 		},
-		Disclose: true,
-		Tools:    config.Tools{Lean: true, List: identity.List{Only: []string{"get_object", "query_class"}, Except: []string{"get_object"}}},
-		Results:  config.Results{Default: config.Text, Clients: map[string]config.Form{"claude-code": config.Structured}},
-		Budget:   65536,
+		Tools:   config.Tools{Lean: true, List: identity.List{Only: []string{"get_object", "query_class"}, Except: []string{"get_object"}}},
+		Results: config.Results{Default: config.Text, Clients: map[string]config.Form{"claude-code": config.Structured}},
+		Budget:  65536,
 		Limits: config.Limits{Rate: config.Rate{Calls: 600, Per: time.Minute}, Burst: 50, Concurrency: 4, QueryRows: 20, SampleRows: 3,
 			Timeouts: map[string]time.Duration{"query_class": 90 * time.Second}},
 		Auth: config.Auth{TokenLife: 720 * time.Hour,

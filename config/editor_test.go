@@ -147,7 +147,6 @@ func TestSchemaAgrees(t *testing.T) {
 		{src + "limits: {burst: 0}\n", false},
 		{src + "limits: {burst: 1.5}\n", false},
 		{src + "stdio: {owner: ada}\n", false},
-		{src + "policy: {disclose: 'true'}\n", false},
 		{"sources: {s: {url: sqlite:x, read_only: false}}\n", false},
 		{"sources: {s: {}}\n", false},
 		{"sources: {}\n", false},

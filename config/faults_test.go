@@ -305,7 +305,7 @@ f.yaml:2:20: results.default: must be both, text or structured; did you mean bot
 f.yaml:3:18: tools.profile: must be full or lean
     3 | tools: {profile: slim}
       |                  ^
-f.yaml:4:1: unknown key "listn"; did you mean listen or limits?
+f.yaml:4:1: unknown key "listn"; did you mean listen?
     4 | listn: x
       | ^`},
 		{src + "listen: ':8420'\nauth: {tokens: false}\nstdio: {tenant: acme}\n", `
@@ -325,7 +325,7 @@ f.yaml:2:35: auth.anonymous.scopes.1: review is never given to an agent
 f.yaml:2:43: auth.anonymous.scopes.2: must be read, write, delete, schema or explain
     2 | auth: {anonymous: {scopes: [read, review, reed], filters: {default: {a: {$foo: 1}}}}}
       |                                           ^
-f.yaml:2:74: auth.anonymous.filters.default.a.$foo: unknown operator "$foo"; did you mean $not?
+f.yaml:2:74: auth.anonymous.filters.default.a.$foo: unknown operator "$foo"
     2 | auth: {anonymous: {scopes: [read, review, reed], filters: {default: {a: {$foo: 1}}}}}
       |                                                                          ^`},
 

@@ -59,7 +59,7 @@ func (s *setup) load() (*config.Config, error) {
 			return nil, err
 		}
 	}
-	return c, unsupported(c)
+	return c, nil
 }
 
 func loadFile(path string) (*config.Config, error) {
@@ -80,14 +80,6 @@ func (e *fileError) Error() string {
 	return "the configuration " + e.path + " can't be read: " + e.err.Err.Error()
 }
 func (e *fileError) Unwrap() error { return e.err }
-
-// unsupported refuses what the configuration can say and this version does nothing with.
-func unsupported(c *config.Config) error {
-	if !c.Disclose {
-		return nil
-	}
-	return &config.Error{Faults: []config.Fault{c.Wrong("not supported yet by this version; take it out", "policy", "disclose")}}
-}
 
 // bare is the configuration of sources alone.
 func (s *setup) bare() (*config.Config, error) {

@@ -42,10 +42,13 @@ func wantWhole(t *testing.T, s Store, n int64) {
 	}
 }
 
-func testAudit(t *testing.T, open Open) {
-	s, ctx := handle(t, open, t.TempDir()), t.Context()
-	wantWhole(t, s, 0)
-	const n = 1203 // more than a page or two
+// many is how many records writeMany writes: more than a page or two.
+const many = 1203
+
+// writeMany appends records, three by one caller and then 1,200 by twelve at once, and returns them in order.
+func writeMany(t *testing.T, s Store) []audit.Record {
+	t.Helper()
+	ctx := t.Context()
 	var wrote []audit.Record
 	for len(wrote) < 3 {
 		r := record("one", len(wrote))
@@ -71,12 +74,18 @@ func testAudit(t *testing.T, open Open) {
 	}
 	wg.Wait()
 	slices.SortFunc(wrote, func(a, b audit.Record) int { return int(a.Seq - b.Seq) })
+	return wrote
+}
+
+func testAudit(t *testing.T, open Open) {
+	s, ctx := handle(t, open, t.TempDir()), t.Context()
+	wantWhole(t, s, 0)
+	wrote := writeMany(t, s)
 	if diff := cmp.Diff(wrote, readAll(t, s.Records, audit.First)); diff != "" {
 		t.Fatal("read otherwise than written (-want +got):\n", diff)
 	}
-	wantWhole(t, s, n)
+	wantWhole(t, s, many)
 	wantOrder(t, wrote)
-
 	back := readAll(t, s.Backwards, audit.Last)
 	slices.Reverse(back)
 	if !cmp.Equal(back, wrote) {
@@ -88,7 +97,7 @@ func testAudit(t *testing.T, open Open) {
 		want []audit.Record
 	}{
 		{"forwards from the middle", readAll(t, s.Records, 1000), wrote[999:]},
-		{"forwards from behind the end", readAll(t, s.Records, n+1), nil},
+		{"forwards from behind the end", readAll(t, s.Records, many+1), nil},
 		{"backwards from the middle", readAll(t, s.Backwards, 2), []audit.Record{wrote[1], wrote[0]}},
 		{"backwards from before the beginning", readAll(t, s.Backwards, 0), nil},
 	} {
@@ -100,11 +109,11 @@ func testAudit(t *testing.T, open Open) {
 	if err := s.Records(ctx, 1, func(audit.Record) bool { calls++; return false }); err != nil || calls != 1 {
 		t.Error("the walk went on after false:", calls, err)
 	}
-	if head, err := s.Head(ctx); err != nil || head != (audit.Head{Seq: n, Hash: wrote[n-1].Hash}) {
+	if head, err := s.Head(ctx); err != nil || head != (audit.Head{Seq: many, Hash: wrote[many-1].Hash}) {
 		t.Error(head, err)
 	}
 	// A walk may append to the log that it reads.
-	err := s.Records(ctx, n, func(audit.Record) bool { r := record("inner", 1); return s.Append(ctx, &r) == nil })
+	err := s.Records(ctx, many, func(audit.Record) bool { r := record("inner", 1); return s.Append(ctx, &r) == nil })
 	if err != nil {
 		t.Error(err)
 	}
