@@ -74,7 +74,7 @@ func Rows(rows redact.Rows, budget int) (*Page, error) {
 	if plan == nil {
 		return nil, problem.New(problem.PermissionDenied, "no rows may leave")
 	}
-	b := &builder{plan: plan, budget: budget, tree: treeOf(plan)}
+	b := &builder{plan: plan, budget: budget, tree: treeOf(plan), key: keyOf(plan)}
 	b.page = &Page{Notes: plan.Notes, Truncated: plan.Truncated}
 	for row, err := range rows.All() {
 		if err != nil {
@@ -122,6 +122,7 @@ type builder struct {
 	page   *Page
 	read   int
 	cut    bool      // the budget is used up
+	key    []int     // the columns of the id
 	last   value.Row // the place of the last record shown
 }
 
@@ -166,21 +167,29 @@ func (b *builder) lighten(row value.Row) {
 	}
 }
 
-func (b *builder) id(row value.Row) string {
-	key := b.plan.View.Key()
-	parts := make([]value.Value, 0, len(key))
-	for _, k := range key {
-		for i, c := range b.plan.Columns {
+// keyOf returns the columns that hold a record's key.
+func keyOf(plan *policy.Plan) []int {
+	var out []int
+	for _, k := range plan.View.Key() {
+		for i, c := range plan.Columns {
 			if c.Join == -1 && c.Part == nil && c.Field.Name == k {
-				parts = append(parts, value.OfString(row[i].String()))
+				out = append(out, i)
 			}
 		}
 	}
-	switch len(parts) {
+	return out
+}
+
+func (b *builder) id(row value.Row) string {
+	switch len(b.key) {
 	case 0:
 		return ""
 	case 1:
-		return parts[0].Text()
+		return row[b.key[0]].String()
+	}
+	parts := make([]value.Value, len(b.key))
+	for i, k := range b.key {
+		parts[i] = value.OfString(row[k].String())
 	}
 	return value.OfArray(parts).String()
 }

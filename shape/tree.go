@@ -20,7 +20,7 @@ type node struct {
 
 // treeOf lays the plan's columns out as nested members, in the order of their first column.
 func treeOf(plan *policy.Plan) *node {
-	root := &node{column: -1, present: -1}
+	root := &node{column: -1, present: -1, children: make([]*node, 0, len(plan.Columns))}
 	for i, c := range plan.Columns {
 		at := root
 		for _, name := range c.Path {
@@ -43,7 +43,8 @@ func (n *node) child(name string) *node {
 			return c
 		}
 	}
-	c := &node{name: name, quoted: append(value.AppendQuoted(nil, name), ':'), column: -1, present: -1}
+	quoted := append(value.AppendQuoted(make([]byte, 0, len(name)+3), name), ':')
+	c := &node{name: name, quoted: quoted, column: -1, present: -1}
 	n.children = append(n.children, c)
 	return c
 }
