@@ -222,7 +222,7 @@ f.yaml:6:32: classes.s.d.tenant.is: must be principal.tenant, principal.id, prin
     6 |   s.d: {tenant: {field: x, is: 'principal.x == 3'}}
       |                                ^`},
 		{src + "classes:\n  s.a:\n    canonical: {a: {$gtt: 1}}\n  s.b: {canonical: {}}\n  s.c: {canonical: [x]}\n  s.d: {canonical: {n: 0x10, m: .5, o: , p: 017, q: .inf, q: '${NONE}'}}\n", `
-f.yaml:4:21: classes.s.a.canonical.a.$gtt: unknown operator "$gtt"; did you mean $gt, $gte or $lt?
+f.yaml:4:21: classes.s.a.canonical.a.$gtt: unknown operator "$gtt"; did you mean $gt or $gte?
     4 |     canonical: {a: {$gtt: 1}}
       |                     ^
 f.yaml:5:20: classes.s.b.canonical: is empty; leave it out to keep every record
