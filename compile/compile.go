@@ -68,6 +68,8 @@ func SQL(p policy.Permit, d Dialect) (Statement, error) {
 type speaker interface {
 	// placeholder is the place of argument n, counted from 1, cast to a type of the dialect ("" for none).
 	placeholder(n int, cast string) string
+	// limit is the place of argument n where it is the limit.
+	limit(n int) string
 	// read is how a column is selected.
 	read(x string, f *schema.Field) string
 	// sorted is how a column is ordered by, and whether its value comes as milliseconds.
@@ -165,8 +167,8 @@ func (w *writer) find() error {
 		}
 		w.write(w.ordered(o.Field, o.Desc))
 	}
-	w.write(" LIMIT ")
-	w.arg(int64(w.plan.Limit)+1, "")
+	w.args = append(w.args, int64(w.plan.Limit)+1)
+	w.write(" LIMIT ", w.limit(len(w.args)))
 	if w.plan.Skip > 0 {
 		w.write(" OFFSET ")
 		w.arg(int64(w.plan.Skip), "")

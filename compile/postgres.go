@@ -21,6 +21,8 @@ func (postgres) placeholder(n int, cast string) string {
 	return "$" + strconv.Itoa(n) + "::" + cast
 }
 
+func (p postgres) limit(n int) string { return p.placeholder(n, "") }
+
 // read gives text where PostgreSQL's own output isn't what the field's type promises.
 func (p postgres) read(x string, f *schema.Field) string {
 	switch {

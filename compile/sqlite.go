@@ -23,6 +23,9 @@ type sqlite struct{}
 
 func (sqlite) placeholder(int, string) string { return "?" }
 
+// limit has a sign: SQLite takes a bare argument into its plan, and so would plan anew each time that one is bound.
+func (sqlite) limit(int) string { return "+?" }
+
 // read takes the declared type off a column (a unary plus does), so that the driver gives what is stored.
 func (sqlite) read(x string, _ *schema.Field) string { return "+" + x }
 
