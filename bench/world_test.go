@@ -47,11 +47,19 @@ func agent() identity.Principal {
 	return identity.Principal{ID: "token:1", Kind: identity.Agent, Owner: "ann", Tenant: demo.Acme, Scopes: []identity.Scope{identity.Read}}
 }
 
-// tracker writes the demo's database and returns its file.
+// tracker writes the demo's database, with the statistics that an owner keeps, and returns its file.
 func tracker(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tracker.db")
 	if err := demo.Create(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), "ANALYZE"); err != nil {
 		t.Fatal(err)
 	}
 	return path
