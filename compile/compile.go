@@ -53,6 +53,7 @@ func SQL(p policy.Permit, d Dialect) (Statement, error) {
 		return Statement{}, err
 	}
 	w := &writer{speaker: d.speaker(), plan: plan}
+	w.text.Grow(1 << 10) // a class of 20 fields
 	if plan.Count {
 		err = w.count()
 	} else {
@@ -141,6 +142,7 @@ func (w *writer) count() error {
 }
 
 func (w *writer) find() error {
+	w.columns = make([]Column, 0, len(w.plan.Columns)+len(w.plan.Order))
 	w.write("SELECT ")
 	for i, c := range w.plan.Columns {
 		if i > 0 {
