@@ -11,11 +11,13 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strconv"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // A Policy is the rules in force, compiled against a catalogue. It never changes; new rules make a new Policy.
@@ -152,6 +154,13 @@ func (c *class) fields(fail func(string, ...any)) {
 	}
 	sort.Strings(documented)
 	known("fields", documented)
+	for _, n := range documented {
+		for _, v := range r.Fields[n].Values {
+			if f := c.Field(n); f != nil && !holds(f, v.Value) {
+				fail("fields.%s.values: the field can't hold %q%s", n, v.Value, didYouMean(problem.Nearest(v.Value, allowed(f), 2)))
+			}
+		}
+	}
 	c.seen, c.large = map[string]*schema.Field{}, map[string]bool{}
 	for i := range c.Fields {
 		f := &c.Fields[i]
@@ -289,6 +298,39 @@ func allows(l identity.List, c *class) bool {
 		return slices.Contains(names, c.FullName()) || slices.Contains(names, c.Name)
 	}
 	return (l.Only == nil || in(l.Only)) && !in(l.Except)
+}
+
+// holds reports whether a documented value is one that the database lets a field hold, as far as it tells.
+func holds(f *schema.Field, text string) bool {
+	if f.Values != nil {
+		return slices.Contains(allowed(f), text)
+	}
+	switch f.Type {
+	case schema.Integer:
+		_, err := strconv.ParseInt(text, 10, 64)
+		return err == nil
+	case schema.Double, schema.Decimal:
+		_, err := strconv.ParseFloat(text, 64)
+		return err == nil
+	case schema.Boolean:
+		return text == "true" || text == "false"
+	case schema.Date, schema.Day:
+		_, ok := value.OfDateText(text)
+		return ok
+	case schema.UUID:
+		_, ok := uuid(value.OfString(text))
+		return ok
+	}
+	return true
+}
+
+// allowed are the values of a field's enum or check constraint, as text.
+func allowed(f *schema.Field) []string {
+	texts := make([]string, len(f.Values))
+	for i, v := range f.Values {
+		texts[i] = v.String()
+	}
+	return texts
 }
 
 func fieldNames(fields []schema.Field) []string {

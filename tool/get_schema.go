@@ -32,7 +32,7 @@ func getSchema() Tool {
 			"agent_fields": {"type": "array", "items": {"type": "string"}}}}`),
 		Annotations: reads(),
 		Category:    Schema,
-		Timeout:     schemaTimeout,
+		Timeout:     getTimeout,
 		Handle: func(_ context.Context, c *bailiwick.Call, in value.Value) (Result, error) {
 			v, err := c.View(arguments{in}.text("class_name"))
 			if err != nil {
