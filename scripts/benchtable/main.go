@@ -55,7 +55,7 @@ func write(file, command string, in io.Reader) error {
 // A report is what one output holds.
 type report struct {
 	cpu     string
-	notes   []string  // databases and what was left out, once each
+	notes   []string  // load, databases and what was left out, once each
 	results []*result // in the order of the first run of each
 	failed  bool
 }
@@ -82,7 +82,7 @@ func read(in io.Reader) (*report, error) {
 		if strings.HasPrefix(text, "FAIL") || strings.HasPrefix(text, "--- FAIL") || strings.HasPrefix(text, "panic:") {
 			r.failed = true
 		}
-		for _, mark := range []string{"database: ", "LEFT OUT: "} {
+		for _, mark := range []string{"load: ", "database: ", "LEFT OUT: "} {
 			if _, note, ok := strings.Cut(text, mark); ok && !slices.Contains(r.notes, mark+note) {
 				r.notes = append(r.notes, mark+note)
 			}
