@@ -262,3 +262,36 @@ func TestMay(t *testing.T) {
 		t.Errorf("the zero Permit: %v", err)
 	}
 }
+
+// TestPointers wants a pointer to be one only where the asker sees the class and the field that it leads to.
+func TestPointers(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		users ClassRule
+		want  string
+	}{
+		{"seen", ClassRule{}, "[{owner app.users id}]"},
+		{"class hidden", ClassRule{Hidden: true}, "[]"},
+		{"its key hidden", ClassRule{Visible: []string{"name"}}, "[]"},
+		{"scoped to a tenant that the asker hasn't got", ClassRule{Tenant: &TenantRule{Field: "org", Is: "principal.claims.x"}}, "[]"},
+	} {
+		p, err := New(Rules{Unlisted: true, Classes: map[string]ClassRule{"app.users": tt.users}}, catalogue())
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := p.View(agent(), "issues", "", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(v.Relations()); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+		if tt.want == "[]" == v.ID("owner") {
+			t.Errorf("%s: the pointer is an id: %v", tt.name, v.ID("owner"))
+		}
+		_, err = p.Read(agent(), &query.Find{Class: "issues", Include: []query.Path{{"owner"}}, Limit: 1})
+		if (err != nil) != (tt.want == "[]") {
+			t.Errorf("%s: include: %v", tt.name, err)
+		}
+	}
+}
