@@ -13,7 +13,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -76,14 +77,9 @@ func New(ctx context.Context, o Options) (*Gateway, []string, error) {
 // Refresh describes the sources again and puts the rules into force against what they have now. When that fails,
 // what was in force stays.
 func (g *Gateway) Refresh(ctx context.Context) ([]string, error) {
-	names := make([]string, 0, len(g.options.Sources))
-	for name := range g.options.Sources {
-		names = append(names, name)
-	}
-	sort.Strings(names)
 	var catalogue []schema.Class
 	var warnings []string
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(g.options.Sources)) {
 		classes, warned, err := g.options.Sources[name].Describe(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("describe source %s: %w", name, err)

@@ -54,14 +54,6 @@ func tracker(t testing.TB) string {
 	if err := demo.Create(t.Context(), path); err != nil {
 		t.Fatal(err)
 	}
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if _, err := db.ExecContext(t.Context(), "ANALYZE"); err != nil {
-		t.Fatal(err)
-	}
 	return path
 }
 

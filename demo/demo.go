@@ -97,5 +97,9 @@ func write(ctx context.Context, path string) (err error) {
 	if w.err != nil {
 		return w.err
 	}
+	// Statistics, as a well-kept database has them: without any, SQLite takes the tenant's index for every question.
+	if _, err := tx.ExecContext(ctx, "ANALYZE"); err != nil {
+		return err
+	}
 	return tx.Commit()
 }

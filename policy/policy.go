@@ -9,6 +9,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strconv"
@@ -78,13 +79,8 @@ func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 	fail := func(name, format string, args ...any) {
 		errs = append(errs, &Fault{name, fmt.Sprintf(format, args...)})
 	}
-	names := make([]string, 0, len(rules.Classes))
-	for name := range rules.Classes {
-		names = append(names, name)
-	}
-	sort.Strings(names)
 	ruled := map[*class]string{}
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(rules.Classes)) {
 		c, err := p.named(name)
 		switch {
 		case err != nil:
@@ -148,19 +144,9 @@ func (c *class) fields(fail func(string, ...any)) {
 	known("denied", r.Denied)
 	known("large", r.Large)
 	known("lift", r.Lift)
-	documented := make([]string, 0, len(r.Fields))
-	for n := range r.Fields {
-		documented = append(documented, n)
-	}
-	sort.Strings(documented)
+	documented := slices.Sorted(maps.Keys(r.Fields))
 	known("fields", documented)
-	for _, n := range documented {
-		for _, v := range r.Fields[n].Values {
-			if f := c.Field(n); f != nil && !holds(f, v.Value) {
-				fail("fields.%s.values: the field can't hold %q%s", n, v.Value, didYouMean(problem.Nearest(v.Value, allowed(f), 2)))
-			}
-		}
-	}
+	c.documented(documented, fail)
 	c.seen, c.large = map[string]*schema.Field{}, map[string]bool{}
 	for i := range c.Fields {
 		f := &c.Fields[i]
@@ -194,6 +180,17 @@ func (c *class) fields(fail func(string, ...any)) {
 	}
 	for _, n := range r.Large {
 		c.large[n] = true
+	}
+}
+
+// documented checks the documented values of fields.
+func (c *class) documented(names []string, fail func(string, ...any)) {
+	for _, n := range names {
+		for _, v := range c.rule.Fields[n].Values {
+			if f := c.Field(n); f != nil && !holds(f, v.Value) {
+				fail("fields.%s.values: the field can't hold %q%s", n, v.Value, didYouMean(problem.Nearest(v.Value, allowed(f), 2)))
+			}
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
@@ -122,7 +123,7 @@ func withoutFields(f query.Filter, layers []Layer) query.Filter {
 	for _, part := range parts {
 		own := map[string]bool{}
 		topFields(part, own)
-		if !slices.ContainsFunc(keys(own), func(n string) bool { return decided[n] }) {
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(own)), func(n string) bool { return decided[n] }) {
 			kept = append(kept, part)
 		}
 	}
@@ -133,14 +134,6 @@ func withoutFields(f query.Filter, layers []Layer) query.Filter {
 		return kept[0]
 	}
 	return kept
-}
-
-func keys(set map[string]bool) []string {
-	out := make([]string, 0, len(set))
-	for k := range set {
-		out = append(out, k)
-	}
-	return out
 }
 
 // topFields adds the fields that a filter's top level compares.

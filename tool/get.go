@@ -2,7 +2,6 @@ package tool
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -18,13 +17,4 @@ func invalid(at, detail string) error {
 // notFound is the answer for a record that isn't there and for one outside the view: the same bytes.
 func notFound(class, id string) error {
 	return &problem.Error{Code: problem.NotFound, Pointer: "/object_id", Detail: fmt.Sprintf("%s has no record %q", class, cut(id))}
-}
-
-func sorted[V any](m map[string]V) []string {
-	names := make([]string, 0, len(m))
-	for n := range m {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	return names
 }

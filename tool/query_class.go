@@ -3,6 +3,8 @@ package tool
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 
 	bailiwick "github.com/bailiwick-dev/bailiwick"
@@ -121,7 +123,7 @@ func nextCall(tool string, args arguments, cursor string) value.Value {
 
 func truncatedIncludes(page *shape.Page) value.Value {
 	var out []value.Member
-	for _, pointer := range sorted(page.Truncated) {
+	for _, pointer := range slices.Sorted(maps.Keys(page.Truncated)) {
 		out = append(out, member(pointer, list(page.Truncated[pointer])))
 	}
 	return value.OfObject(out)
