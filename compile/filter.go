@@ -27,13 +27,18 @@ func (o operand) node() bool { return o.field == nil }
 // filter writes f over columns. What it writes is true where f holds and false or null elsewhere; Not turns both
 // into true.
 func (w *writer) filter(f query.Filter, over fields) error {
+	return w.logic(f, func(f query.Filter, path query.Path) error { return w.condition(f, path, over) })
+}
+
+// logic writes how conditions are joined, and each of them, with its path, by one.
+func (w *writer) logic(f query.Filter, one func(query.Filter, query.Path) error) error {
 	switch f := f.(type) {
 	case query.And:
-		return w.all(f, " AND ", func(p query.Filter) error { return w.filter(p, over) })
+		return w.all(f, " AND ", one)
 	case query.Or:
-		return w.all(f, " OR ", func(p query.Filter) error { return w.filter(p, over) })
+		return w.all(f, " OR ", one)
 	case query.Not:
-		return w.not(func() error { return w.filter(f.Part, over) })
+		return w.not(func() error { return w.logic(f.Part, one) })
 	case query.Never:
 		w.write("FALSE")
 		return nil
@@ -42,6 +47,11 @@ func (w *writer) filter(f query.Filter, over fields) error {
 	if err != nil {
 		return err
 	}
+	return one(f, path)
+}
+
+// condition writes one condition over columns.
+func (w *writer) condition(f query.Filter, path query.Path, over fields) error {
 	field := over.class.Field(path[0])
 	if field == nil {
 		return problem.New(problem.Internal, fmt.Sprintf("no field %s in the plan's class", path[0]))
@@ -53,7 +63,7 @@ func (w *writer) filter(f query.Filter, over fields) error {
 	return w.atom(f, x)
 }
 
-func (w *writer) all(parts []query.Filter, op string, write func(query.Filter) error) error {
+func (w *writer) all(parts []query.Filter, op string, one func(query.Filter, query.Path) error) error {
 	if len(parts) == 0 {
 		return problem.New(problem.InvalidQuery, "an empty"+op+"of conditions")
 	}
@@ -62,7 +72,7 @@ func (w *writer) all(parts []query.Filter, op string, write func(query.Filter) e
 		if i > 0 {
 			w.write(op)
 		}
-		if err := write(p); err != nil {
+		if err := w.logic(p, one); err != nil {
 			return err
 		}
 	}
@@ -271,22 +281,7 @@ func (w *writer) anyElement(n operand, holds func(operand) error) error {
 
 // element writes the filter of an $elemMatch over one element.
 func (w *writer) element(f query.Filter, e operand) error {
-	switch f := f.(type) {
-	case query.And:
-		return w.all(f, " AND ", func(p query.Filter) error { return w.element(p, e) })
-	case query.Or:
-		return w.all(f, " OR ", func(p query.Filter) error { return w.element(p, e) })
-	case query.Not:
-		return w.not(func() error { return w.element(f.Part, e) })
-	case query.Never:
-		w.write("FALSE")
-		return nil
-	}
-	path, err := pathOf(f)
-	if err != nil {
-		return err
-	}
-	return w.inside(f, e, path)
+	return w.logic(f, func(f query.Filter, path query.Path) error { return w.inside(f, e, path) })
 }
 
 func pathOf(f query.Filter) (query.Path, error) {

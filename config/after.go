@@ -34,7 +34,7 @@ func (c *Config) Keep(source string, found []schema.Class) ([]schema.Class, erro
 	known := func(given, names []string, path ...string) {
 		for i, name := range given {
 			if !slices.Contains(names, name) {
-				message := "there is no such name in the source" + didYouMean(problem.Nearest(name, names, 2))
+				message := "there is no such name in the source" + problem.DidYouMean(problem.Nearest(name, names, 2))
 				faults = append(faults, c.Wrong(message, append(append([]string{"sources", source}, path...), fmt.Sprint(i))...))
 			}
 		}
@@ -69,7 +69,7 @@ func (c *Config) CheckTools(names []string) error {
 	var faults []Fault
 	check := func(name string, path ...string) {
 		if !slices.Contains(names, name) {
-			message := fmt.Sprintf("there is no tool %q%s", cut(name), didYouMean(problem.Nearest(name, names, 2)))
+			message := fmt.Sprintf("there is no tool %q%s", problem.Cut(name), problem.DidYouMean(problem.Nearest(name, names, 2)))
 			faults = append(faults, c.Wrong(message, path...))
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 // A Fault is one thing that is wrong in a file.
@@ -108,7 +110,7 @@ func (r *reader) error() error {
 func dotted(at string) string {
 	parts := strings.Split(strings.TrimPrefix(at, "/"), "/")
 	for i, p := range parts {
-		parts[i] = cut(strings.ReplaceAll(strings.ReplaceAll(p, "~1", "/"), "~0", "~"))
+		parts[i] = problem.Cut(strings.ReplaceAll(strings.ReplaceAll(p, "~1", "/"), "~0", "~"))
 	}
 	return strings.Join(parts, ".")
 }
@@ -162,24 +164,4 @@ func excerpt(text []rune, p position) string {
 		return r
 	}, string(text))
 	return fmt.Sprintf("%5d | %s%s%s\n      | %s^", p.line, lead, shown, tail, pad.String())
-}
-
-// didYouMean names what may have been meant, or nothing.
-func didYouMean(near []string) string {
-	switch len(near) {
-	case 0:
-		return ""
-	case 1:
-		return fmt.Sprintf("; did you mean %s?", near[0])
-	}
-	return fmt.Sprintf("; did you mean %s or %s?", strings.Join(near[:len(near)-1], ", "), near[len(near)-1])
-}
-
-// cut shortens what the file says before a message repeats it.
-func cut(s string) string {
-	const most = 64
-	if text := []rune(s); len(text) > most {
-		return string(text[:most]) + "…"
-	}
-	return s
 }

@@ -239,5 +239,5 @@ func (r *reader) absent(n ast.Node, at string) {
 
 // unknown notes a key that is not among names.
 func (r *reader) unknown(e entry, at, what string, names []string) {
-	r.wrong(e.key, at, "unknown %s %q%s", what, cut(e.name), didYouMean(problem.Nearest(e.name, names, 2)))
+	r.wrong(e.key, at, "unknown %s %q%s", what, problem.Cut(e.name), problem.DidYouMean(problem.Nearest(e.name, names, 2)))
 }

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -52,14 +54,14 @@ func (r *reader) lookUp(name string) (string, error) {
 		return r.fromFile(path)
 	}
 	if !variable.MatchString(name) {
-		return "", fmt.Errorf("${%s} does not name an environment variable or a file; write $${ for a plain ${", cut(name))
+		return "", fmt.Errorf("${%s} does not name an environment variable or a file; write $${ for a plain ${", problem.Cut(name))
 	}
 	v, ok := r.env(name)
 	switch {
 	case !ok:
-		return "", fmt.Errorf("the environment variable %s is not set", cut(name))
+		return "", fmt.Errorf("the environment variable %s is not set", problem.Cut(name))
 	case !utf8.ValidString(v) || strings.ContainsRune(v, 0):
-		return "", fmt.Errorf("the environment variable %s does not hold plain text", cut(name))
+		return "", fmt.Errorf("the environment variable %s does not hold plain text", problem.Cut(name))
 	}
 	return v, nil
 }
@@ -79,11 +81,11 @@ func (r *reader) fromFile(path string) (string, error) {
 		if inner, ok := errors.AsType[*os.PathError](err); ok {
 			err = inner.Err
 		}
-		return "", fmt.Errorf("the file %s can't be read: %w", cut(path), err)
+		return "", fmt.Errorf("the file %s can't be read: %w", problem.Cut(path), err)
 	}
 	v = strings.TrimSuffix(strings.TrimSuffix(v, "\n"), "\r")
 	if !utf8.ValidString(v) || strings.ContainsRune(v, 0) {
-		return "", fmt.Errorf("the file %s does not hold plain text", cut(path))
+		return "", fmt.Errorf("the file %s does not hold plain text", problem.Cut(path))
 	}
 	return v, nil
 }

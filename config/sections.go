@@ -70,11 +70,11 @@ func (c *Config) check(r *reader, _ ast.Node, _ string) {
 		source, _, dotted := strings.Cut(class, ".")
 		if dotted && !slices.Contains(names, source) {
 			path := join("classes", class)
-			r.wrongAt(path, "there is no source "+strconv.Quote(cut(source))+didYouMean(problem.Nearest(source, names, 2)))
+			r.wrongAt(path, "there is no source "+strconv.Quote(problem.Cut(source))+problem.DidYouMean(problem.Nearest(source, names, 2)))
 		}
 		if source, bare, _ := strings.Cut(class, "."); dotted && len(names) == 1 && source == names[0] {
 			if _, twice := c.Rules.Classes[bare]; twice {
-				r.wrongAt(join("classes", class), "the class has another rule, as "+cut(bare))
+				r.wrongAt(join("classes", class), "the class has another rule, as "+problem.Cut(bare))
 			}
 		}
 	}

@@ -182,7 +182,7 @@ func oneOf[T ~string](into *T, values ...T) shape {
 	return text("one of "+strings.Join(names, ", "), func(s string) string {
 		i := slices.Index(names, s)
 		if i < 0 {
-			return "must be " + anyOf(names) + didYouMean(problem.Nearest(s, names, 1))
+			return "must be " + anyOf(names) + problem.DidYouMean(problem.Nearest(s, names, 1))
 		}
 		*into = values[i]
 		return ""

@@ -26,7 +26,7 @@ func where(into *query.Filter) shape {
 		switch {
 		case err != nil:
 			p := problem.Of(err)
-			r.wrongAt(p.Pointer, p.Detail+didYouMean(p.Near))
+			r.wrongAt(p.Pointer, p.Detail+problem.DidYouMean(p.Near))
 		case f == nil:
 			r.wrong(start(n), at, "is empty; leave it out to keep every record")
 		default:
@@ -135,6 +135,6 @@ func meanings(r *reader, n ast.Node, at string, add func(v, meaning string)) {
 		r.wrong(start(n), at, "is empty; name a value or leave it out")
 	}
 	for _, e := range entries {
-		text(fmt.Sprintf("the meaning of %s", cut(e.name)), func(s string) string { add(e.name, s); return "" }).value(r, e)
+		text(fmt.Sprintf("the meaning of %s", problem.Cut(e.name)), func(s string) string { add(e.name, s); return "" }).value(r, e)
 	}
 }

@@ -28,7 +28,7 @@ func (s ruleScope) field(name, at string) (*schema.Field, error) {
 	if f := s.class.Field(name); f != nil && !internal(name) {
 		return f, nil
 	}
-	return nil, &problem.Error{Code: problem.InvalidQuery, Pointer: at, Detail: fmt.Sprintf("unknown field %q", cut(name)),
+	return nil, &problem.Error{Code: problem.InvalidQuery, Pointer: at, Detail: fmt.Sprintf("unknown field %q", problem.Cut(name)),
 		Near: problem.Nearest(name, fieldNames(s.Fields), 3)}
 }
 
@@ -92,7 +92,7 @@ func (v *View) unknown(name, at string) error {
 		names[i] = f.Name
 	}
 	return &problem.Error{Code: problem.InvalidQuery, Kind: kind, Pointer: at,
-		Detail: fmt.Sprintf("unknown field %q of %s", cut(name), v.name), Near: problem.Nearest(name, names, 3),
+		Detail: fmt.Sprintf("unknown field %q of %s", problem.Cut(name), v.name), Near: problem.Nearest(name, names, 3),
 		Suggestion: "get_schema lists the fields"}
 }
 

@@ -124,7 +124,7 @@ func (p *Policy) named(name string) (*class, error) {
 		for _, c := range p.classes {
 			all = append(all, c.FullName(), c.Name)
 		}
-		return nil, fmt.Errorf("there is no such class%s", didYouMean(problem.Nearest(name, all, 2)))
+		return nil, fmt.Errorf("there is no such class%s", problem.DidYouMean(problem.Nearest(name, all, 2)))
 	default:
 		return nil, fmt.Errorf("%d sources have such a class; write source.Class", len(cs))
 	}
@@ -136,7 +136,7 @@ func (c *class) fields(fail func(string, ...any)) {
 	known := func(key string, names []string) {
 		for _, n := range names {
 			if c.Field(n) == nil {
-				fail("%s: there is no field %q%s", key, n, didYouMean(problem.Nearest(n, fieldNames(c.Fields), 2)))
+				fail("%s: there is no field %q%s", key, n, problem.DidYouMean(problem.Nearest(n, fieldNames(c.Fields), 2)))
 			}
 		}
 	}
@@ -188,7 +188,7 @@ func (c *class) documented(names []string, fail func(string, ...any)) {
 	for _, n := range names {
 		for _, v := range c.rule.Fields[n].Values {
 			if f := c.Field(n); f != nil && !holds(f, v.Value) {
-				fail("fields.%s.values: the field can't hold %q%s", n, v.Value, didYouMean(problem.Nearest(v.Value, allowed(f), 2)))
+				fail("fields.%s.values: the field can't hold %q%s", n, v.Value, problem.DidYouMean(problem.Nearest(v.Value, allowed(f), 2)))
 			}
 		}
 	}
@@ -227,7 +227,7 @@ func (c *class) filters(fail func(string, ...any)) {
 		bound, _, err := bind(c.rule.Canonical, ruleScope{c})
 		if err != nil {
 			e := problem.Of(err)
-			fail("canonical: %s%s", e.Detail, didYouMean(e.Near))
+			fail("canonical: %s%s", e.Detail, problem.DidYouMean(e.Near))
 		}
 		eachField(c.rule.Canonical, func(n string) {
 			if slices.Contains(c.rule.Denied, n) || credential(n) && c.seen[n] == nil {
@@ -245,7 +245,7 @@ func (c *class) compileTenant(t *TenantRule, fail func(string, ...any)) *tenant 
 		case t.Field != "" || t.Is != "":
 			fail("tenant: through stands alone, without field and is")
 		case c.Field(t.Through) == nil:
-			fail("tenant.through: there is no field %q%s", t.Through, didYouMean(problem.Nearest(t.Through, fieldNames(c.Fields), 2)))
+			fail("tenant.through: there is no field %q%s", t.Through, problem.DidYouMean(problem.Nearest(t.Through, fieldNames(c.Fields), 2)))
 		case r == nil:
 			fail("tenant.through: %s is not a pointer to another class", t.Through)
 		case r.target.rule.Tenant == nil:
@@ -255,7 +255,7 @@ func (c *class) compileTenant(t *TenantRule, fail func(string, ...any)) *tenant 
 	}
 	f := c.Field(t.Field)
 	if f == nil {
-		fail("tenant.field: there is no field %q%s", t.Field, didYouMean(problem.Nearest(t.Field, fieldNames(c.Fields), 2)))
+		fail("tenant.field: there is no field %q%s", t.Field, problem.DidYouMean(problem.Nearest(t.Field, fieldNames(c.Fields), 2)))
 	}
 	is, err := parseTerm(t.Is)
 	if err != nil {
@@ -336,14 +336,4 @@ func fieldNames(fields []schema.Field) []string {
 		names[i] = f.Name
 	}
 	return names
-}
-
-func didYouMean(near []string) string {
-	switch len(near) {
-	case 0:
-		return ""
-	case 1:
-		return fmt.Sprintf("; did you mean %s?", near[0])
-	}
-	return fmt.Sprintf("; did you mean %s or %s?", near[0], near[1])
 }

@@ -222,7 +222,7 @@ func (p *Policy) View(who identity.Principal, name, at string, raw bool) (*View,
 		return found[0], nil
 	case 0:
 		return nil, &problem.Error{Code: problem.NotFound, Kind: kind, Pointer: at,
-			Detail: fmt.Sprintf("there is no class %q", cut(name)), Near: problem.Nearest(name, p.names(who), 3),
+			Detail: fmt.Sprintf("there is no class %q", problem.Cut(name)), Near: problem.Nearest(name, p.names(who), 3),
 			Suggestion: "get_all_schemas lists the classes"}
 	}
 	near := make([]string, len(found))
@@ -230,7 +230,7 @@ func (p *Policy) View(who identity.Principal, name, at string, raw bool) (*View,
 		near[i] = v.class.FullName()
 	}
 	return nil, &problem.Error{Code: problem.InvalidArgument, Pointer: at, Near: near,
-		Detail: fmt.Sprintf("several sources have a class %q: write source.Class", cut(name))}
+		Detail: fmt.Sprintf("several sources have a class %q: write source.Class", problem.Cut(name))}
 }
 
 // Views returns who's views of all classes that who may see, ordered by full name.
@@ -351,14 +351,6 @@ func (p *Policy) SeesAll(who identity.Principal, source string) bool {
 		}
 	}
 	return true
-}
-
-func cut(s string) string {
-	const most = 64
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
 }
 
 // Pointer returns the relation of the pointer called field, and whether there is one that the principal can follow.

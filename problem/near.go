@@ -1,6 +1,10 @@
 package problem
 
-import "sort"
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
 
 // Nearest returns up to most of names that are close enough to got to be what was meant, closest first.
 // Distance counts edits with transposition; a name further away than a third of its length is not near.
@@ -69,4 +73,25 @@ func distance(a, b string) int {
 		before, last, row = last, row, before
 	}
 	return last[len(b)]
+}
+
+// DidYouMean ends a message with names that may have been meant; it is empty where there are none.
+func DidYouMean(near []string) string {
+	switch last := len(near) - 1; last {
+	case -1:
+		return ""
+	case 0:
+		return fmt.Sprintf("; did you mean %s?", near[0])
+	default:
+		return fmt.Sprintf("; did you mean %s or %s?", strings.Join(near[:last], ", "), near[last])
+	}
+}
+
+// Cut shortens what the asker wrote before a message repeats it: to 64 characters and a mark.
+func Cut(s string) string {
+	const most = 64
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
 }

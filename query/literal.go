@@ -22,11 +22,11 @@ func CheckPath(s, at string) (Path, error) {
 	for _, part := range path {
 		switch {
 		case part == "":
-			return nil, invalid(at, fmt.Sprintf("%q is not a field name: a part of it is empty", cut(s)))
+			return nil, invalid(at, fmt.Sprintf("%q is not a field name: a part of it is empty", problem.Cut(s)))
 		case strings.HasPrefix(part, "$"):
-			return nil, invalid(at, fmt.Sprintf("%q is not a field name: it begins with $", cut(s)))
+			return nil, invalid(at, fmt.Sprintf("%q is not a field name: it begins with $", problem.Cut(s)))
 		case len(part) > maxSegment:
-			return nil, invalid(at, fmt.Sprintf("%q is not a field name: it is longer than %d bytes", cut(part), maxSegment))
+			return nil, invalid(at, fmt.Sprintf("%q is not a field name: it is longer than %d bytes", problem.Cut(part), maxSegment))
 		}
 	}
 	return path, nil
@@ -58,7 +58,7 @@ func literal(v value.Value, at string) (value.Value, error) {
 		return v, invalid(at, `a pointer is written {"__type": "Pointer", "className": "users", "objectId": "42"}`)
 	}
 	return v, &problem.Error{Code: problem.InvalidQuery, Pointer: Pointer(at, "__type"),
-		Detail: fmt.Sprintf("unknown __type %q", cut(typ.String())), Near: []string{"Date", "Pointer"}}
+		Detail: fmt.Sprintf("unknown __type %q", problem.Cut(typ.String())), Near: []string{"Date", "Pointer"}}
 }
 
 // plain refuses an operator inside an object to compare with, where it would be taken for a name.
@@ -115,7 +115,7 @@ func regex(path Path, pattern, options value.Value, at string) (Filter, error) {
 		case (o == 'i' || o == 'm') && !strings.ContainsRune(r.Options, o):
 			r.Options += string(o)
 		default:
-			return nil, invalid(at, fmt.Sprintf("$options takes each of the letters i, m and x once; got %q", cut(options.Text())))
+			return nil, invalid(at, fmt.Sprintf("$options takes each of the letters i, m and x once; got %q", problem.Cut(options.Text())))
 		}
 	}
 	tree, err := r.Tree()
@@ -206,16 +206,7 @@ func unknownOperator(name, at string, known []string) error {
 		}
 	}
 	return &problem.Error{Code: problem.InvalidQuery, Pointer: at,
-		Detail: fmt.Sprintf("unknown operator %q", cut(name)), Near: problem.Nearest(name, known, 3)}
-}
-
-// cut shortens what the caller wrote before it is quoted back.
-func cut(s string) string {
-	const most = 64
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
+		Detail: fmt.Sprintf("unknown operator %q", problem.Cut(name)), Near: problem.Nearest(name, known, 3)}
 }
 
 func article(noun string) string {

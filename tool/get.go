@@ -16,5 +16,5 @@ func invalid(at, detail string) error {
 
 // notFound is the answer for a record that isn't there and for one outside the view: the same bytes.
 func notFound(class, id string) error {
-	return &problem.Error{Code: problem.NotFound, Pointer: "/object_id", Detail: fmt.Sprintf("%s has no record %q", class, cut(id))}
+	return &problem.Error{Code: problem.NotFound, Pointer: "/object_id", Detail: fmt.Sprintf("%s has no record %q", class, problem.Cut(id))}
 }

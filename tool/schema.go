@@ -122,7 +122,7 @@ func (in *inputSchema) faults(e *jsonschema.ValidationError, p *problem.Error) {
 		for _, unknown := range k.Properties {
 			near := problem.Nearest(unknown, in.known[at], 1)
 			p.Near = append(p.Near, near...)
-			add(query.Pointer(at, unknown), "unknown argument %q%s", cut(unknown), nearest(near, in.known[at]))
+			add(query.Pointer(at, unknown), "unknown argument %q%s", problem.Cut(unknown), nearest(near, in.known[at]))
 		}
 	case *kind.Required:
 		for _, missing := range k.Missing {
@@ -152,7 +152,7 @@ func (in *inputSchema) faults(e *jsonschema.ValidationError, p *problem.Error) {
 
 func nearest(near, known []string) string {
 	if len(near) > 0 {
-		return fmt.Sprintf("; did you mean %q?", near[0])
+		return problem.DidYouMean(near)
 	}
 	if len(known) == 0 {
 		return "; it takes none"
@@ -185,12 +185,4 @@ func plain(v value.Value) any {
 		return object
 	}
 	return nil
-}
-
-func cut(s string) string {
-	const most = 64
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
 }

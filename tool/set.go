@@ -139,18 +139,11 @@ func Named(tools []Tool, names []string) ([]Tool, error) {
 			for j, t := range tools {
 				known[j] = t.Name
 			}
-			return nil, fmt.Errorf("there is no tool %q%s", n, near(problem.Nearest(n, known, 1)))
+			return nil, fmt.Errorf("there is no tool %q%s", n, problem.DidYouMean(problem.Nearest(n, known, 1)))
 		}
 		out = append(out, tools[i])
 	}
 	return out, nil
-}
-
-func near(names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; did you mean %q?", names[0])
 }
 
 // compact drops the white space that makes a schema readable in the source.

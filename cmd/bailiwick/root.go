@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -74,7 +73,7 @@ func group(c *cobra.Command) *cobra.Command {
 				names = append(names, sub.Name())
 			}
 		}
-		return usagef("there is no command %q%s", c.CommandPath()+" "+args[0], didYouMean(problem.Nearest(args[0], names, 1)))
+		return usagef("there is no command %q%s", c.CommandPath()+" "+args[0], problem.DidYouMean(problem.Nearest(args[0], names, 1)))
 	}
 	return c
 }
@@ -111,15 +110,4 @@ func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(fo
 func isUsage(err error) bool {
 	_, ok := errors.AsType[*usageError](err)
 	return ok
-}
-
-func didYouMean(near []string) string {
-	near = slices.Clip(near)
-	switch len(near) {
-	case 0:
-		return ""
-	case 1:
-		return fmt.Sprintf("; did you mean %s?", near[0])
-	}
-	return fmt.Sprintf("; did you mean %s or %s?", near[0], near[1])
 }
