@@ -52,7 +52,7 @@ func SQL(p policy.Permit, d Dialect) (Statement, error) {
 	if err != nil {
 		return Statement{}, err
 	}
-	w := &writer{speaker: d.speaker(), plan: plan}
+	w := &writer{speaker: d.speaker(), plan: &plan}
 	w.text.Grow(1 << 10) // a class of 20 fields
 	if plan.Count {
 		err = w.count()
@@ -255,7 +255,7 @@ func (w *writer) scoped(v *policy.View) error {
 		w.write(ident(c.Space), ".")
 	}
 	w.write(ident(c.Table), " AS ", class)
-	for i, l := range v.Layers {
+	for i, l := range v.Layers() {
 		sep := " AND "
 		if i == 0 {
 			sep = " WHERE "

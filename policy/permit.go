@@ -11,12 +11,13 @@ import (
 // zero Permit refuses.
 type Permit struct{ plan *Plan }
 
-// Plan returns what may be run, or a PermissionDenied problem for the zero Permit. It must not be changed.
-func (p Permit) Plan() (*Plan, error) {
+// Plan returns what may be run, or a PermissionDenied problem for the zero Permit. What is done to it changes nothing
+// of the Permit; its lists must not be changed.
+func (p Permit) Plan() (Plan, error) {
 	if p.plan == nil {
-		return nil, problem.New(problem.PermissionDenied, "no permit")
+		return Plan{}, problem.New(problem.PermissionDenied, "no permit")
 	}
-	return p.plan, nil
+	return *p.plan, nil
 }
 
 // A Plan is a narrowed query in the terms of its views: no class is named in it but through a View.
@@ -76,7 +77,6 @@ func (p Permit) From(at Position) (Permit, error) {
 	if at.After != nil && len(at.After) != len(plan.Order) {
 		return Permit{}, problem.New(problem.InvalidArgument, "the cursor belongs to another query")
 	}
-	moved := *plan
-	moved.After, moved.Skip = at.After, at.Skip
-	return Permit{&moved}, nil
+	plan.After, plan.Skip = at.After, at.Skip
+	return Permit{&plan}, nil
 }

@@ -166,8 +166,8 @@ func TestViews(t *testing.T) {
 }
 
 func layers(v *View) string {
-	parts := make([]string, len(v.Layers))
-	for i, l := range v.Layers {
+	parts := make([]string, len(v.layers))
+	for i, l := range v.layers {
 		if l.Through != nil {
 			parts[i] = fmt.Sprintf("%s %s in (%s)", l.Name, l.Through.Field, layers(l.Through.View))
 		} else {

@@ -19,7 +19,7 @@ type View struct {
 	who    identity.Principal
 	policy *Policy
 	raw    bool    // the canonical filters are off
-	Layers []Layer // all hold for every record
+	layers []Layer // all hold for every record
 
 	pointers []pointer // what follow found, once
 }
@@ -71,7 +71,7 @@ func (v *View) scope() string {
 		if kind := target.scope(); kind != "" {
 			return kind
 		}
-		v.Layers = append(v.Layers, Layer{Name: "tenant", Through: &Through{Field: t.through.field, Key: t.through.key, View: target}})
+		v.layers = append(v.layers, Layer{Name: "tenant", Through: &Through{Field: t.through.field, Key: t.through.key, View: target}})
 	} else if t != nil {
 		is, ok := t.is.of(who)
 		if !ok {
@@ -82,7 +82,7 @@ func (v *View) scope() string {
 		if _, never := f.(query.Never); err != nil || never {
 			return "tenant_mismatch"
 		}
-		v.Layers = append(v.Layers, Layer{Name: "tenant", Filter: f})
+		v.layers = append(v.layers, Layer{Name: "tenant", Filter: f})
 	}
 	for _, key := range []string{c.FullName(), c.Name, "default"} {
 		f, ok := who.Filters[key]
@@ -90,18 +90,18 @@ func (v *View) scope() string {
 			continue
 		}
 		if key == "default" {
-			f = withoutFields(f, v.Layers)
+			f = withoutFields(f, v.layers)
 		}
 		bound, _, err := bind(f, ruleScope{c})
 		if err != nil {
 			return "principal_filter" // it names what the class hasn't got: absence refuses
 		}
 		if bound != nil {
-			v.Layers = append(v.Layers, Layer{Name: "principal", Filter: bound})
+			v.layers = append(v.layers, Layer{Name: "principal", Filter: bound})
 		}
 	}
 	if !v.raw && c.canonical != nil {
-		v.Layers = append(v.Layers, Layer{Name: "canonical", Filter: c.canonical})
+		v.layers = append(v.layers, Layer{Name: "canonical", Filter: c.canonical})
 	}
 	return ""
 }
@@ -256,6 +256,9 @@ func (p *Policy) names(who identity.Principal) []string {
 	return names
 }
 
+// Layers returns the parts of the predicate that every record satisfies.
+func (v *View) Layers() []Layer { return slices.Clone(v.layers) }
+
 // Name returns the name by which the principal addresses the class.
 func (v *View) Name() string { return v.name }
 
@@ -346,7 +349,7 @@ func (p *Policy) SeesAll(who identity.Principal, source string) bool {
 		if _, ok := c.visibleTo(who); !ok || len(c.visible) < len(c.Fields) {
 			return false
 		}
-		if v := (&View{class: c, who: who, policy: p}); v.scope() != "" || len(v.Layers) > 0 {
+		if v := (&View{class: c, who: who, policy: p}); v.scope() != "" || len(v.layers) > 0 {
 			return false
 		}
 	}

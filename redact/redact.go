@@ -46,7 +46,7 @@ func Apply(p policy.Permit, rows iter.Seq2[value.Row, error]) (Rows, error) {
 	} else if plan.Unique {
 		places = len(plan.Order)
 	}
-	return Rows{plan, func(yield func(Row, error) bool) {
+	return Rows{&plan, func(yield func(Row, error) bool) {
 		for row, err := range rows {
 			if err == nil && len(row) != width+places {
 				err = problem.New(problem.Internal, fmt.Sprintf("a row of %d values, want %d", len(row), width+places))

@@ -45,7 +45,7 @@ func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error)
 	if err != nil {
 		return nil, err
 	}
-	r := &reading{ctx: ctx, source: s, plan: plan}
+	r := &reading{ctx: ctx, source: s, plan: &plan}
 	records, err := r.matching()
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (r *reading) view(v *policy.View) ([]value.Row, error) {
 	if !ok && !slices.ContainsFunc(r.source.classes, func(have schema.Class) bool { return have.Name == c.Name }) {
 		return nil, problem.New(problem.Internal, fmt.Sprintf("the plan names %s, which is not in this source", c.Name))
 	}
-	for _, l := range v.Layers {
+	for _, l := range v.Layers() {
 		var err error
 		if l.Through != nil {
 			records, err = r.through(records, c, l.Through)

@@ -147,9 +147,9 @@ func (d *differential) same(t *rapid.T, permit policy.Permit, text value.Value) 
 		d.unsupported++
 		return nil, false
 	}
-	if err != nil || !slices.EqualFunc(got, want, func(a, b value.Row) bool { return equalRows(plan, a, b) }) {
+	if err != nil || !slices.EqualFunc(got, want, func(a, b value.Row) bool { return equalRows(&plan, a, b) }) {
 		t.Fatalf("%s where %s, order %v, skip %d, limit %d, after %v: %v\n%s\n got %s\nwant %s", plan.View.Name(), text,
-			orderText(plan), plan.Skip, plan.Limit, plan.After, err, d.show(permit), lines(got), lines(want))
+			orderText(&plan), plan.Skip, plan.Limit, plan.After, err, d.show(permit), lines(got), lines(want))
 	}
 	return got, true
 }
@@ -198,8 +198,8 @@ func (d *differential) pagesOn(t *rapid.T, permit policy.Permit, text value.Valu
 			t.Fatal(err)
 		}
 		page, _ = d.same(t, permit, text)
-		if len(page) == 0 || !equalRows(plan, page[0], next) {
-			t.Fatalf("%s where %s, order %v, limit %d: after %s comes %s; want %s\n%s", plan.View.Name(), text, orderText(plan), plan.Limit,
+		if len(page) == 0 || !equalRows(&plan, page[0], next) {
+			t.Fatalf("%s where %s, order %v, limit %d: after %s comes %s; want %s\n%s", plan.View.Name(), text, orderText(&plan), plan.Limit,
 				canonicalLine(last), lines(page), canonicalLine(next), d.show(permit))
 		}
 	}

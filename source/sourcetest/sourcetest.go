@@ -122,7 +122,7 @@ func (s *subject) read(ctx context.Context, p *policy.Policy, who identity.Princ
 		return nil, nil, err
 	}
 	rows, err := collect(ctx, s.source, permit)
-	return plan, rows, err
+	return &plan, rows, err
 }
 
 func collect(ctx context.Context, from source.Source, permit policy.Permit) ([]value.Row, error) {

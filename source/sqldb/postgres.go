@@ -105,7 +105,7 @@ func (s *Postgres) Read(ctx context.Context, p policy.Permit) (source.Rows, erro
 			return
 		}
 		defer rows.Close()
-		if err := s.stream(rows, &st, plan, yield); err != nil {
+		if err := s.stream(rows, &st, &plan, yield); err != nil {
 			yield(nil, s.refuse(ctx, err))
 		}
 	}, nil

@@ -159,7 +159,7 @@ func (s *SQLite) Read(ctx context.Context, p policy.Permit) (source.Rows, error)
 			return
 		}
 		defer rows.Close()
-		if err := stream(rows, &st, plan, yield); err != nil {
+		if err := stream(rows, &st, &plan, yield); err != nil {
 			yield(nil, refuse(ctx, err))
 		}
 	}, nil
