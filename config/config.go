@@ -43,6 +43,7 @@ type Config struct {
 	Stdio   identity.Principal // who speaks over stdio, ID "stdio"; without a scope nobody does
 	Server  Server
 	Log     Log
+	Notes   []string // sections that are right and have nothing to do in this version, for the operator
 
 	places map[string]position // where each key and element stands, by JSON pointer
 	lines  []string

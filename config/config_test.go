@@ -57,6 +57,9 @@ classes:
   comments: {tenant: {through: issue_id}}
   local.keys: {hidden: {except: operator}}
 policy: {unlisted: visible}
+gates: {writes: review, raw_writes: off, schema_writes: off}
+review:
+  - {when: 'change.op == "delete"', approvals: 2, risk: high, mode: review}
 tools: {profile: lean, only: [get_object, query_class], except: [get_object]}
 results:
   default: text
@@ -151,6 +154,8 @@ func TestParse(t *testing.T) {
 		Server: config.Server{Origins: []string{"https://app.example"}, Hosts: []string{"agents.example"}, MaxBody: 2_000_000, Concurrency: 32,
 			Queue: -1, Heartbeat: 5 * time.Second, Sessions: config.Sessions{Idle: 10 * time.Minute, Max: 50, Each: 5}},
 		Log: config.Log{Level: slog.LevelWarn, Text: true},
+		Notes: []string{"gates has nothing to do: this version only reads, and no agent can propose a write",
+			"review has nothing to do: this version only reads, and no agent can propose a write"},
 	}
 	want.Rules.Version = config.Digest(want.Rules)
 	got, err := config.Parse("/etc/bailiwick/bailiwick.yaml", []byte(full), env)

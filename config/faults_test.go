@@ -19,7 +19,7 @@ func TestFaults(t *testing.T) {
 		{"", "f.yaml: the file says nothing; it needs at least sources"},
 		{"# only this\n", "f.yaml: the file says nothing; it needs at least sources"},
 		{"- a\n", `
-f.yaml:1:1: must be an object with listen, store, sources, classes, policy, tools, results, budget, limits, auth, stdio, server or log, not a list
+f.yaml:1:1: must be an object with listen, store, sources, classes, policy, tools, results, budget, limits, auth, stdio, server, gates, review or log, not a list
     1 | - a
       | ^`},
 		{"a: [", `
@@ -100,13 +100,16 @@ f.yaml:1:1: sources: has no value; give it one or leave it out
 f.yaml:1:10: sources: is empty; name a source or leave it out
     1 | sources: {}
       |          ^`},
-		{src + "gates: {writes: review}\nreview: []\nclasses: {s.a: {mask: {x: hash}, tenant: {field: a, bypass: 'true'}}}\n", `
-f.yaml:2:1: gates: not supported yet by this version; take it out
-    2 | gates: {writes: review}
-      | ^
-f.yaml:3:1: review: not supported yet by this version; take it out
-    3 | review: []
-      | ^
+		{src + "gates: {writes: maybe}\nreview: [{approvals: 0}]\nclasses: {s.a: {mask: {x: hash}, tenant: {field: a, bypass: 'true'}}}\n", `
+f.yaml:2:17: gates.writes: must be off, review or on
+    2 | gates: {writes: maybe}
+      |                 ^
+f.yaml:3:10: review.0: needs the key when
+    3 | review: [{approvals: 0}]
+      |          ^
+f.yaml:3:22: review.0.approvals: must be from 1 to 10
+    3 | review: [{approvals: 0}]
+      |                      ^
 f.yaml:4:17: classes.s.a.mask: not supported yet by this version; take it out
     4 | classes: {s.a: {mask: {x: hash}, tenant: {field: a, bypass: 'true'}}}
       |                 ^

@@ -45,12 +45,14 @@ func (c *Config) shape() shape {
 		{name: "auth", doc: "Who is let in over HTTP", shape: c.auth()},
 		{name: "stdio", doc: "Who speaks over stdio", shape: principal(&c.Stdio, "stdio")},
 		{name: "server", doc: "The HTTP door", shape: c.Server.shape()},
+		{name: "gates", doc: "What agents may propose", shape: c.gates()},
+		{name: "review", doc: "Which changes need whose approval", shape: c.review()},
 		{name: "log", doc: "What is logged, on standard error", shape: object([]key{
 			{name: "level", doc: "The least that is logged. Default info", shape: choose([]string{"debug", "info", "warn", "error"}, c.Log.setLevel)},
 			{name: "format", doc: "json (the default) or text", shape: choose([]string{"json", "text"}, func(s string) { c.Log.Text = s == "text" })},
 		}, nil)},
 	}
-	keys = append(keys, later("gates", "review", "actions", "include", "prompts", "resources", "notifications", "telemetry", "metadata")...)
+	keys = append(keys, later("actions", "include", "prompts", "resources", "notifications", "telemetry", "metadata")...)
 	return object(keys, c.check)
 }
 

@@ -46,7 +46,7 @@ type examination struct {
 
 // examine opens the sources of c, one by one so that all that is wrong is told at once, and compiles its rules.
 func examine(ctx context.Context, c *config.Config) (*examination, error) {
-	r := &examination{Rules: c.Rules.Version, Warnings: []string{}}
+	r := &examination{Rules: c.Rules.Version, Warnings: append([]string{}, c.Notes...)}
 	var catalogue []schema.Class
 	var errs []error
 	for _, s := range c.Sources {

@@ -114,9 +114,11 @@ func (p *plant) openGateway(ctx context.Context, sources map[string]source.Sourc
 	}
 	p.stateKey = keys["request state"]
 	c := p.config
-	p.gateway, p.warnings, err = bailiwick.New(ctx, bailiwick.Options{
+	var warnings []string
+	p.gateway, warnings, err = bailiwick.New(ctx, bailiwick.Options{
 		Sources: sources, Rules: c.Rules, Audit: p.store, Args: args, Limits: limits(c.Limits), Secret: keys["cursors"], Budget: c.Budget,
 	})
+	p.warnings = slices.Concat(c.Notes, warnings)
 	if err != nil {
 		return ruleFaults(c, err)
 	}
