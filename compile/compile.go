@@ -31,10 +31,13 @@ const (
 	PostgreSQL
 )
 
+// maxArguments is the most values of one statement: SQLite takes 32,766 of them, PostgreSQL 65,535.
+const maxArguments = 30_000
+
 // A Statement is SQL text with every value held apart from the text.
 type Statement struct {
 	Text    string
-	Args    []any    // int64, float64, string, []byte, bool, []int64, []string
+	Args    []any    // int64, float64, string, []byte, bool, []int64, []float64, []string
 	Columns []Column // what a row holds; nil for a count, whose row is one integer
 	Order   []int    // the columns that hold the values of the plan's order; nil when it isn't unique
 }
@@ -62,6 +65,9 @@ func SQL(p policy.Permit, d Dialect) (Statement, error) {
 	if err != nil {
 		return Statement{}, err
 	}
+	if len(w.args) > maxArguments {
+		return Statement{}, problem.New(problem.InvalidQuery, fmt.Sprintf("the query compares with %d values; at most %d", len(w.args), maxArguments))
+	}
 	return Statement{Text: w.text.String(), Args: w.args, Columns: w.columns, Order: w.order}, nil
 }
 
@@ -79,9 +85,8 @@ type speaker interface {
 	ordered(f *schema.Field, desc bool) string
 	// compare writes x op v for a non-null v of the field's kind; op is = > >= < or <=.
 	compare(w *writer, x operand, op string, v any) error
-	// among writes that the column x equals one of values, which are not null, in one comparison however
-	// many they are. It writes nothing and reports false where the dialect has none for them.
-	among(w *writer, x operand, values []value.Value) bool
+	// among writes that x equals one of values, two or more of one kind: texts, numbers or dates.
+	among(w *writer, x operand, values []value.Value) error
 	// after writes a comparison with the value that an order had at a place.
 	after(w *writer, x string, f *schema.Field, op string, v any)
 	// matches writes that the text x matches a regular expression.

@@ -2,7 +2,6 @@ package compile
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -133,32 +132,58 @@ func (w *writer) scalar(x operand, op query.Op, v value.Value) error {
 	return w.compare(w, x, operators[op], arg)
 }
 
-// oneOf writes that x equals one of values: what is not null in one comparison where the dialect has one for it.
+// oneOf writes that x equals one of values: texts, numbers and dates each in one comparison where the dialect has one.
 func (w *writer) oneOf(x operand, values []value.Value) error {
-	if len(values) == 0 {
+	var parts []func() error
+	var lists [3][]value.Value // texts, numbers, dates
+	null := false
+	for _, v := range values {
+		switch {
+		case v.IsNull():
+			null = true
+		case v.Kind() == value.String:
+			lists[0] = append(lists[0], v)
+		case v.IsNumber():
+			lists[1] = append(lists[1], v)
+		case v.Kind() == value.Date || v.Kind() == value.Day:
+			lists[2] = append(lists[2], v)
+		default:
+			parts = append(parts, func() error { return w.scalar(x, query.Eq, v) })
+		}
+	}
+	for _, list := range lists {
+		switch len(list) {
+		case 0:
+		case 1:
+			parts = append(parts, func() error { return w.scalar(x, query.Eq, list[0]) })
+		default:
+			parts = append(parts, func() error { return w.among(w, x, list) })
+		}
+	}
+	if null {
+		parts = append(parts, func() error { w.write(w.null(x)); return nil })
+	}
+	return w.either(parts)
+}
+
+// either writes that one of parts holds, as a balanced tree: databases bound the depth of an expression.
+func (w *writer) either(parts []func() error) error {
+	switch n := len(parts); n {
+	case 0:
 		w.write("FALSE")
 		return nil
-	}
-	rest := slices.DeleteFunc(slices.Clone(values), value.Value.IsNull)
-	w.write("(")
-	if len(rest) < 2 || x.node() || !w.among(w, x, rest) {
-		for i, v := range rest {
-			if i > 0 {
-				w.write(" OR ")
-			}
-			if err := w.scalar(x, query.Eq, v); err != nil {
-				return err
-			}
+	case 1:
+		return parts[0]()
+	default:
+		w.write("(")
+		if err := w.either(parts[:n/2]); err != nil {
+			return err
 		}
+		w.write(" OR ")
+		err := w.either(parts[n/2:])
+		w.write(")")
+		return err
 	}
-	if len(rest) < len(values) {
-		if len(rest) > 0 {
-			w.write(" OR ")
-		}
-		w.write(w.null(x))
-	}
-	w.write(")")
-	return nil
 }
 
 func (w *writer) null(x operand) string {

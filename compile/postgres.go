@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -88,41 +89,72 @@ func (p postgres) compare(w *writer, x operand, op string, v any) error {
 	return p.bind(w, x.field, v)
 }
 
-// among compares with one array, so that the text is the same for any number of ids and an index is searched once.
-func (p postgres) among(w *writer, x operand, values []value.Value) bool {
-	switch x.field.Type {
-	case schema.Integer:
+// among compares with one array, so that the text is the same for any number of values and an index is searched once.
+func (p postgres) among(w *writer, x operand, values []value.Value) error {
+	switch {
+	case x.node() && values[0].IsNumber():
+		w.write("CASE jsonb_typeof(", x.text, ") WHEN 'number' THEN (", x.text, ")::numeric = ANY(")
+		w.arg(texts(values), "text[]")
+		w.write("::numeric[]) END")
+		return nil
+	case x.node():
+		w.write("(", p.string(x))
+	case x.field.Type == schema.String:
+		w.write("(", p.text(x.text, x.field))
+		if x.field.Unordered {
+			w.write(` COLLATE "C"`)
+		}
+	default:
+		w.write("(", widened(x.text, x.field))
+	}
+	w.write(" = ANY(")
+	err := p.array(w, x, values)
+	w.write("))")
+	return err
+}
+
+// array writes values as an array of the type that they are compared in.
+func (p postgres) array(w *writer, x operand, values []value.Value) error {
+	switch {
+	case x.node() || x.field.Type == schema.String:
+		w.arg(texts(values), "text[]")
+	case x.field.Type == schema.UUID:
+		w.arg(texts(values), "uuid[]")
+	case x.field.Type == schema.Double:
+		list := make([]float64, len(values))
+		for i, v := range values {
+			list[i], _ = v.AsFloat()
+		}
+		w.arg(list, "float8[]")
+	case x.field.Type == schema.Integer && !slices.ContainsFunc(values, func(v value.Value) bool { return v.Kind() != value.Int }):
 		list := make([]int64, len(values))
 		for i, v := range values {
-			if v.Kind() != value.Int {
-				return false
-			}
 			list[i] = v.Int()
 		}
-		w.write(x.text, " = ANY(")
 		w.arg(list, "int8[]")
-	case schema.String, schema.UUID:
-		list := make([]string, len(values))
+	case x.field.Type == schema.Integer || x.field.Type == schema.Decimal:
+		w.arg(texts(values), "text[]")
+		w.write("::numeric[]")
+	case x.field.Type == schema.Date || x.field.Type == schema.Day:
+		list, cast := make([]string, len(values)), ""
 		for i, v := range values {
-			if v.Kind() != value.String {
-				return false
-			}
-			list[i] = v.Text()
+			list[i], cast = moment{v.Micros()}.text(x.field)
 		}
-		left, cast := x.text, "uuid[]"
-		if x.field.Type == schema.String {
-			left, cast = p.text(x.text, x.field), "text[]"
-		}
-		if x.field.Unordered {
-			left += ` COLLATE "C"`
-		}
-		w.write(left, " = ANY(")
-		w.arg(list, cast)
+		w.arg(list, "text[]")
+		w.write("::", cast, "[]")
 	default:
-		return false
+		return unsupported("a list can't be compared with a column of type %s", x.field.Type)
 	}
-	w.write(")")
-	return true
+	return nil
+}
+
+// texts are values as PostgreSQL reads them in text.
+func texts(values []value.Value) []string {
+	out := make([]string, len(values))
+	for i, v := range values {
+		out[i] = v.String()
+	}
+	return out
 }
 
 // bind writes an argument in the type that it is compared in.
@@ -156,24 +188,27 @@ func (postgres) bind(w *writer, f *schema.Field, v any) error {
 	case []byte:
 		w.arg(v, "bytea")
 	case moment:
-		if f.Native == "timestamptz" {
-			w.arg(v.text()+"+00", "timestamptz")
-		} else {
-			w.arg(v.text(), "timestamp")
-		}
+		w.arg(v.text(f))
 	default:
 		return unsupported("%T can't be compared with a column of type %s", v, f.Type)
 	}
 	return nil
 }
 
-// text writes an instant as PostgreSQL reads it; it counts years before 1 backwards and has no year 0.
-func (m moment) text() string {
+// text writes an instant as PostgreSQL reads it for a column, and the type to read it as. Years before 1 are counted
+// backwards there, and there is no year 0.
+func (m moment) text(f *schema.Field) (text, cast string) {
 	t := time.UnixMicro(m.micros).UTC()
-	if t.Year() > 0 {
-		return t.Format("2006-01-02 15:04:05.999999")
+	zone, era := "", ""
+	cast = "timestamp"
+	if f.Native == "timestamptz" {
+		zone, cast = "+00", "timestamptz"
 	}
-	return fmt.Sprintf("%04d-%s BC", 1-t.Year(), t.Format("01-02 15:04:05.999999"))
+	year := t.Year()
+	if year < 1 {
+		year, era = 1-year, " BC"
+	}
+	return fmt.Sprintf("%04d-%s%s%s", year, t.Format("01-02 15:04:05.999999"), zone, era), cast
 }
 
 func (p postgres) after(w *writer, x string, f *schema.Field, op string, v any) {

@@ -250,7 +250,7 @@ var statementRows = []statementRow{
 		`SELECT count(*) FROM (SELECT t."author", t."num", t."title", t."at", t."deleted" FROM "posts" AS t WHERE t."author" IN (SELECT t."id" FROM "crm"."users" AS t WHERE t."org" = ?) AND ((t."deleted" = ?) IS NOT TRUE)) AS v1 WHERE v1."title" = ?`, `'acme' 1 'x'`,
 		`SELECT count(*) FROM (SELECT t."author", t."num", t."title", t."at", t."deleted" FROM "posts" AS t WHERE t."author" IN (SELECT t."id" FROM "crm"."users" AS t WHERE t."org" = $1::text) AND ((t."deleted" = $2::boolean) IS NOT TRUE)) AS v1 WHERE v1."title" = $3::text`, `'acme' true 'x'`, `[]`},
 	{"ids", false, "", &query.Find{Class: "orgs", Limit: 2, IDs: []string{"a", "b"}, Keys: paths("id")}, nil,
-		`SELECT +v1."id" FROM (SELECT t."id", t."name", t."plan" FROM "orgs" AS t) AS v1 WHERE (v1."id" = ? OR v1."id" = ?) ORDER BY v1."id" LIMIT +?`, `'a' 'b' 3`,
+		`SELECT +v1."id" FROM (SELECT t."id", t."name", t."plan" FROM "orgs" AS t) AS v1 WHERE (v1."id" IN (?, ?)) ORDER BY v1."id" LIMIT +?`, `'a' 'b' 3`,
 		`SELECT v1."id" FROM (SELECT t."id", t."name", t."plan" FROM "orgs" AS t) AS v1 WHERE (v1."id" = ANY($1::text[])) ORDER BY v1."id" COLLATE "C" LIMIT $2`, `[a b] 3`, `[0]`},
 	{"ids of two fields", true, "", &query.Find{Class: "posts", Limit: 2, IDs: []string{`["1",2]`, `["3","4"]`}, Keys: paths("num")}, nil,
 		`SELECT +v1."author", +v1."num" FROM (SELECT t."author", t."num", t."title", t."at", t."deleted" FROM "posts" AS t WHERE t."author" IN (SELECT t."id" FROM "crm"."users" AS t WHERE t."org" = ?)) AS v1 WHERE ((v1."author" = ? AND v1."num" = ?) OR (v1."author" = ? AND v1."num" = ?)) ORDER BY v1."author", v1."num" LIMIT +?`, `'acme' 1 2 3 4 3`,

@@ -90,8 +90,51 @@ func (s sqlite) compare(w *writer, x operand, op string, v any) error {
 	return nil
 }
 
-// among leaves it to SQLite, which makes one search of equalities that stand beside each other.
-func (sqlite) among(*writer, operand, []value.Value) bool { return false }
+// among lists the values, for SQLite has no arrays. It searches an index once for each.
+func (s sqlite) among(w *writer, x operand, values []value.Value) error {
+	left, guard := s.bare(x), ""
+	switch {
+	case x.node() && values[0].IsNumber():
+		left, guard = x.text+".value", x.text+".type IN ('integer', 'real') AND "
+	case x.node():
+		left, guard = x.text+".value", x.text+".type = 'text' AND "
+	case values[0].IsNumber():
+		left = x.text
+	case values[0].Kind() != value.String:
+		left = millis(x.text)
+	case x.field.Unordered:
+		left += " COLLATE BINARY"
+	}
+	if x.field != nil && x.field.Type == schema.UUID {
+		left = x.text // see equalUUID
+	}
+	w.write("(", guard, left, " IN (")
+	sep := ""
+	list := func(arg any) {
+		w.write(sep)
+		w.arg(arg, "")
+		sep = ", "
+	}
+	for _, v := range values {
+		arg, err := argument(v)
+		if err != nil {
+			return err
+		}
+		if m, ok := arg.(moment); ok {
+			list(m.millis())
+			continue
+		}
+		arg, ok := s.bind("=", arg, x.field)
+		if ok {
+			list(arg)
+		}
+		if id, text := arg.(string); text && x.field != nil && x.field.Type == schema.UUID {
+			list(strings.ToUpper(id))
+		}
+	}
+	w.write("))")
+	return nil
+}
 
 // bare is the text of a column to be compared with text. A declared type that SQLite takes for a number's (UUID,
 // MONEY) would turn what it is compared with into a number; a unary plus takes that type off.
