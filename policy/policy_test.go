@@ -295,3 +295,43 @@ func TestPointers(t *testing.T) {
 		}
 	}
 }
+
+// TestProjectionLimits wants what no database takes refused before it is sent.
+func TestProjectionLimits(t *testing.T) {
+	wide := schema.Class{Source: "app", Name: "wide", Table: "wide", Key: []string{"f0"}}
+	for i := range 600 {
+		wide.Fields = append(wide.Fields, schema.Field{Name: fmt.Sprintf("f%d", i), Type: schema.Integer})
+		wide.Relations = append(wide.Relations, schema.Relation{Fields: []string{fmt.Sprintf("f%d", i)}, Target: "wide", TargetFields: []string{"f0"}})
+	}
+	p, err := New(Rules{Unlisted: true}, []schema.Class{wide})
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(keys, include []query.Path) string {
+		_, err := p.Read(agent(), &query.Find{Class: "wide", Keys: keys, Include: include, Limit: 1})
+		if err != nil {
+			return err.Error()
+		}
+		return ""
+	}
+	var many []query.Path
+	for i := range 41 {
+		many = append(many, query.Path{fmt.Sprintf("f%d", i+1), "f1"})
+	}
+	for _, tt := range []struct {
+		name          string
+		keys, include []query.Path
+		want          string
+	}{
+		{"600 fields", nil, nil, ""},
+		{"twice 600 fields", nil, []query.Path{{"f1"}}, "invalid_query: a record would have 1200 fields with those of the records it includes; at most 1000"},
+		{"few of them", []query.Path{{"f1", "f2"}}, []query.Path{{"f1"}}, ""},
+		{"40 pointers", many[:40], nil, ""},
+		{"41 pointers", many, nil, "invalid_query: a query follows at most 40 pointers in all"},
+		{"5 hops", nil, []query.Path{{"f1", "f1", "f1", "f1", "f1"}}, "invalid_query: an include follows at most 4 pointers"},
+	} {
+		if got := read(tt.keys, tt.include); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}

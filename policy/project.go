@@ -9,8 +9,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// MaxHops is how many pointers one include may follow.
-const MaxHops = 4
+// The limits of one answer, within what every database takes: SQLite joins 64 tables, PostgreSQL returns 1,664 columns.
+const (
+	MaxHops    = 4    // pointers that one include may follow
+	MaxJoins   = 40   // pointers followed in all
+	MaxColumns = 1000 // fields of a record and of those included in it
+)
 
 // A projection works out which columns leave.
 type projection struct {
@@ -33,6 +37,10 @@ func (p *projection) project(keys, include []query.Path) error {
 		if !named {
 			p.included(path)
 		}
+	}
+	if n := len(p.plan.Columns); n > MaxColumns {
+		return &problem.Error{Code: problem.InvalidQuery, Pointer: "/keys", Suggestion: "name the fields that you need in keys",
+			Detail: fmt.Sprintf("a record would have %d fields with those of the records it includes; at most %d", n, MaxColumns)}
 	}
 	for i := range p.plan.Columns {
 		c := &p.plan.Columns[i]
@@ -100,6 +108,9 @@ func (p *projection) join(path query.Path, at string) (int, error) {
 	}
 	if len(path) > MaxHops {
 		return 0, &problem.Error{Code: problem.InvalidQuery, Pointer: at, Detail: fmt.Sprintf("an include follows at most %d pointers", MaxHops)}
+	}
+	if len(p.plan.Joins) == MaxJoins {
+		return 0, &problem.Error{Code: problem.InvalidQuery, Pointer: at, Detail: fmt.Sprintf("a query follows at most %d pointers in all", MaxJoins)}
 	}
 	from, v := -1, p.plan.View
 	if len(path) > 1 {
