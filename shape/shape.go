@@ -215,12 +215,27 @@ func (b *builder) finish() *Page {
 		p.More = true
 		p.Full = min(b.read, b.plan.Limit)
 	}
-	if b.plan.Unique {
+	if b.named() {
 		p.Next.After = b.last
-	} else {
-		p.Next.Skip = b.plan.Skip + p.Count
+	} else { // counted on from where this page began
+		p.Next = policy.Position{After: b.plan.After, Skip: b.plan.Skip + p.Count}
 	}
 	return p
+}
+
+// named reports whether the last record's place in the order is its alone. SQLite lets a key be null, of several
+// records as well: their places are the same, and going on after one would pass over the others.
+func (b *builder) named() bool {
+	if !b.plan.Unique {
+		return false
+	}
+	key := b.plan.View.Key()
+	for i, v := range b.last {
+		if v.IsNull() && slices.Contains(key, b.plan.Order[i].Field.Name) {
+			return false
+		}
+	}
+	return true
 }
 
 func tooLarge(p *Page, plan *policy.Plan, budget int) error {
