@@ -82,17 +82,9 @@ func (s *Server) serveList(w http.ResponseWriter, r *http.Request) {
 	}
 	var b strings.Builder
 	for _, t := range s.options.Tools.List(who, "") {
-		fmt.Fprintf(&b, "%-10s %-24s %s\n", t.Category, t.Name, firstSentence(t.Description))
+		fmt.Fprintf(&b, "%-10s %-24s %s\n", t.Category, t.Name, t.Summary())
 	}
 	plain(w, http.StatusOK, b.String())
-}
-
-func firstSentence(s string) string {
-	s, _, _ = strings.Cut(s, "\n")
-	if i := strings.Index(s, ". "); i >= 0 {
-		s = s[:i+1]
-	}
-	return s
 }
 
 // serveMCP lets one request in, step by step from what costs least: where it comes from, its method, who sends it,

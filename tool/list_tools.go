@@ -39,7 +39,7 @@ func catalogue(tools []*Tool) Result {
 	var lines strings.Builder
 	out := make([]value.Value, len(tools))
 	for i, t := range tools {
-		about := firstSentence(t.Description)
+		about := t.Summary()
 		out[i] = value.OfObject([]value.Member{text("name", t.Name), text("category", string(t.Category)), text("description", about)})
 		lines.WriteString(t.Name + " (" + string(t.Category) + "): " + about + "\n")
 		if !slices.Contains(categories, string(t.Category)) {
@@ -49,11 +49,4 @@ func catalogue(tools []*Tool) Result {
 	slices.Sort(categories)
 	doc := value.OfObject([]value.Member{member("tools", value.OfArray(out)), member("categories", list(categories))})
 	return Result{Structured: doc.AppendJSON(nil), Text: strings.TrimSuffix(lines.String(), "\n")}
-}
-
-func firstSentence(s string) string {
-	if i := strings.Index(s, ". "); i >= 0 {
-		return s[:i+1]
-	}
-	return s
 }

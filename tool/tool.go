@@ -7,6 +7,7 @@ package tool
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
 	bailiwick "github.com/bailiwick-dev/bailiwick"
@@ -51,6 +52,14 @@ type Tool struct {
 	Handle      Handler
 
 	bind func(*Set) Handler // makes Handle for a tool that works on the set it is in; nil for all others
+}
+
+// Summary returns the first sentence of t's description.
+func (t *Tool) Summary() string {
+	if i := strings.Index(t.Description, ". "); i >= 0 {
+		return t.Description[:i+1]
+	}
+	return t.Description
 }
 
 // A Handler answers one call. args is an Object that fits the tool's Input.
