@@ -46,7 +46,7 @@ func (w *writer) filter(f query.Filter, over fields) error {
 	if field == nil {
 		return problem.New(problem.Internal, fmt.Sprintf("no field %s in the plan's class", path[0]))
 	}
-	x := operand{column(over.alias, field.Name), field}
+	x := operand{w.column(over.alias, field.Name), field}
 	if field.Type.Structured() {
 		return w.inside(f, x, path[1:])
 	}
