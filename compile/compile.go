@@ -79,6 +79,8 @@ type speaker interface {
 	read(x string, f *schema.Field) string
 	// sorted is how a column is ordered by, and whether its value comes as milliseconds.
 	sorted(x string, f *schema.Field) (expr string, millis bool)
+	// missing is a test that a column is null.
+	missing(x string, f *schema.Field) string
 	// ordered is the order of the nulls, "" where null comes first when ascending anyway.
 	ordered(f *schema.Field, desc bool) string
 	// compare writes x op v for a non-null v of the field's kind; op is = > >= < or <=.
@@ -305,14 +307,14 @@ func (w *writer) goOn(i int) error {
 	case o.Desc:
 		w.write("(")
 		w.after(w, expr, o.Field, "<", arg)
-		w.write(" OR ", expr, " IS NULL)")
+		w.write(" OR ", w.missing(expr, o.Field), ")")
 	default:
 		w.after(w, expr, o.Field, ">", arg)
 	}
 	if i+1 < len(w.plan.Order) {
 		w.write(" OR (")
 		if v.IsNull() {
-			w.write(expr, " IS NULL")
+			w.write(w.missing(expr, o.Field))
 		} else {
 			w.after(w, expr, o.Field, "=", arg)
 		}
@@ -336,6 +338,8 @@ func (w *writer) column(alias, name string) string { return alias + "." + w.quot
 type standard struct{}
 
 func (standard) quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+func (standard) missing(x string, _ *schema.Field) string { return x + " IS NULL" }
 
 func (standard) key(x string, _, _ *schema.Field) string { return x }
 

@@ -86,7 +86,7 @@ func (w *writer) atom(f query.Filter, x operand) error {
 			w.write(x.text, " IS NOT NULL")
 			return nil
 		case f.Value.IsNull():
-			w.write(x.text, " IS NULL")
+			w.write(w.missing(x.text, x.field))
 			return nil
 		case f.Op == query.Ne:
 			return w.not(func() error { return w.scalar(x, query.Eq, f.Value) })
@@ -101,7 +101,7 @@ func (w *writer) atom(f query.Filter, x operand) error {
 		if f.Want {
 			w.write(x.text, " IS NOT NULL")
 		} else {
-			w.write(x.text, " IS NULL")
+			w.write(w.missing(x.text, x.field))
 		}
 		return nil
 	case query.Regex:
@@ -155,7 +155,7 @@ func (w *writer) null(x operand) string {
 	if x.node() {
 		return w.is(x, "null")
 	}
-	return x.text + " IS NULL"
+	return w.missing(x.text, x.field)
 }
 
 // inside writes a condition on what path leads to in the JSON of x. A path goes through the objects of arrays, and

@@ -68,6 +68,14 @@ func (mysql) text(x string, f *schema.Field) string {
 	return binary(x)
 }
 
+// missing knows that MariaDB takes 0000-00-00 for null where a column can't be null.
+func (mysql) missing(x string, f *schema.Field) string {
+	if f.NotNull && (f.Type == schema.Date || f.Type == schema.Day) {
+		return "FALSE"
+	}
+	return x + " IS NULL"
+}
+
 func (mysql) ordered(*schema.Field, bool) string { return "" }
 
 func (mysql) among(*writer, operand, []value.Value) bool { return false }

@@ -91,7 +91,7 @@ func (m mysql) compareNode(w *writer, x, op string, v any) error {
 		if v {
 			n = 1
 		}
-		w.write("CASE JSON_TYPE(", x, ") WHEN 'BOOLEAN' THEN (JSON_UNQUOTE(", x, ") = 'true') ", op, " ")
+		w.write("CASE JSON_TYPE(", x, ") WHEN 'BOOLEAN' THEN (", binary("JSON_UNQUOTE("+x+")"), " = 'true') ", op, " ")
 		w.arg(n, "")
 		w.write(" END")
 	case int64:
