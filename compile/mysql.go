@@ -40,7 +40,7 @@ func (m mysql) read(x string, f *schema.Field) string {
 	case f.Type == schema.Opaque && f.Native == "geometry":
 		return "ST_AsText(" + x + ")"
 	case f.Type == schema.Opaque || f.Type == schema.UUID || f.Type == schema.Decimal:
-		return "CAST(" + x + " AS CHAR)"
+		return "CAST(" + bits(x, f) + " AS CHAR)"
 	}
 	return bits(x, f)
 }

@@ -38,7 +38,10 @@ func describeMySQL(ctx context.Context, db *sql.DB, source string) ([]schema.Cla
 		raw := f.Indexes
 		f.Indexes = nil
 		for _, x := range raw {
-			f.index(x.Name, x.Fields, x.Unique)
+			// MariaDB makes such an index for each foreign key: it would tell of one that leads to a hidden class.
+			if x.Unique || !slices.ContainsFunc(f.links, func(l link) bool { return slices.Equal(l.fields, x.Fields) }) {
+				f.index(x.Name, x.Fields, x.Unique)
+			}
 		}
 	}
 	classes, more, err := settle(source, r.list)
@@ -192,17 +195,17 @@ func (r *mysqlReader) index(x []string) {
 }
 
 const mysqlForeign = `
-SELECT TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME, ORDINAL_POSITION
+SELECT TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME, IF(REFERENCED_TABLE_SCHEMA = DATABASE(), REFERENCED_TABLE_NAME, ''), REFERENCED_COLUMN_NAME, ORDINAL_POSITION
 FROM information_schema.KEY_COLUMN_USAGE
-WHERE TABLE_SCHEMA = DATABASE() AND REFERENCED_TABLE_SCHEMA = DATABASE()
+WHERE TABLE_SCHEMA = DATABASE() AND REFERENCED_TABLE_NAME IS NOT NULL
 ORDER BY TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION`
 
 func (r *mysqlReader) foreign(x []string) {
 	f, to := r.byName[x[0]], r.byName[x[3]]
-	if f == nil || to == nil {
+	if f == nil {
 		return
 	}
-	if x[5] == "1" {
+	if x[5] == "1" { // it may lead nowhere that we know
 		f.links = append(f.links, link{to: to})
 	}
 	last := &f.links[len(f.links)-1]

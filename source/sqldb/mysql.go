@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -36,7 +37,7 @@ const mysqlSession = `SET SESSION sql_mode = 'STRICT_ALL_TABLES', time_zone = '+
 
 // OpenMySQL connects to the database at rawURL, which begins with mysql:// or mariadb://, as the source called name.
 // It opens a read-only session and sees that the server answers and is MariaDB 10.7 or later. The query of the URL
-// may say tls=true, skip-verify or preferred.
+// may say tls=true, skip-verify or preferred, and socket=path. A password that isn't there is that of MYSQL_PWD.
 func OpenMySQL(ctx context.Context, name, rawURL string) (*MySQL, error) {
 	cfg, err := mysqlConfig(rawURL)
 	if err != nil {
@@ -87,7 +88,10 @@ func mysqlConfig(rawURL string) (*mysql.Config, error) {
 	cfg := mysql.NewConfig()
 	cfg.Net, cfg.Addr, cfg.DBName = "tcp", u.Host, strings.TrimPrefix(u.Path, "/")
 	cfg.User = u.User.Username()
-	cfg.Passwd, _ = u.User.Password()
+	var given bool
+	if cfg.Passwd, given = u.User.Password(); !given {
+		cfg.Passwd = os.Getenv("MYSQL_PWD") // as MariaDB's own clients do
+	}
 	if u.Port() == "" {
 		cfg.Addr += ":3306"
 	}
@@ -192,7 +196,12 @@ func (s *MySQL) run(ctx context.Context, st *compile.Statement, plan *policy.Pla
 		return err
 	}
 	defer rows.Close()
-	return streamMySQL(rows, st, plan, func(r value.Row, err error) bool { return yield(r, err) && ctx.Err() == nil })
+	return streamMySQL(rows, st, plan, func(r value.Row, err error) (bool, error) {
+		if ended := ctx.Err(); ended != nil {
+			return false, ended // what a statement gives once it was told to end may be wrong
+		}
+		return yield(r, err), nil
+	})
 }
 
 func connectionID(ctx context.Context, conn *sql.Conn) (id int64, err error) {
@@ -208,7 +217,7 @@ func (s *MySQL) kill(id int64) {
 }
 
 // streamMySQL yields rows until the end, the first error, which it returns, or until yield has enough.
-func streamMySQL(rows *sql.Rows, st *compile.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
+func streamMySQL(rows *sql.Rows, st *compile.Statement, plan *policy.Plan, yield func(value.Row, error) (bool, error)) error {
 	width := max(1, len(st.Columns))
 	cells, into := make([]any, width), make([]any, width)
 	for i := range cells {
@@ -225,8 +234,8 @@ func streamMySQL(rows *sql.Rows, st *compile.Statement, plan *policy.Plan, yield
 		} else {
 			out = row(st, len(plan.Columns), func(i int) value.Value { return mysqlValue(st.Columns[i].Field, cells[i]) }, out)
 		}
-		if !yield(out, nil) {
-			return nil
+		if more, err := yield(out, nil); !more {
+			return err
 		}
 	}
 	return rows.Err()
