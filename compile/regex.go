@@ -20,13 +20,15 @@ type syntaxOf struct {
 	nul      rune // the least character of a text
 	repeats  int  // the most of one repetition
 	weight   int  // the most of its parts when its repetitions are written out; 0 for any
+	open     int  // the most repetitions without an end or with a far one; 0 for any
 }
 
 // advanced is PostgreSQL's (ARE); its dot matches the newline too.
 var advanced = syntaxOf{database: "PostgreSQL", all: ".", end: `\Z`, escapes: [2]string{`\u%04X`, `\U%08X`}, nul: 1, repeats: 255}
 
-// perl is MariaDB's (PCRE2), whose compiled expressions hold 64 KiB.
-var perl = syntaxOf{database: "MariaDB", all: `(?s:.)`, end: `\z`, escapes: [2]string{`\x{%X}`, `\x{%X}`}, repeats: 1000, weight: 30_000}
+// perl is MariaDB's (PCRE2), whose compiled expressions hold 64 KiB. It goes back and tries again, gives up after ten
+// million steps on a text, and then says that it doesn't match.
+var perl = syntaxOf{database: "MariaDB", all: `(?s:.)`, end: `\z`, escapes: [2]string{`\x{%X}`, `\x{%X}`}, repeats: 1000, weight: 30_000, open: 4}
 
 // translate writes a regular expression of RE2 syntax as one of s that matches the same texts. It writes every
 // construct in full, for they differ in what short forms mean: classes by their ranges, case folding by classes,
@@ -42,6 +44,9 @@ func (s syntaxOf) translate(r query.Regex) (string, error) {
 	}
 	if b.Len() > maxAdvanced || s.weight > 0 && weight(tree) > s.weight {
 		return "", unsupported("the regular expression grows too large for %s; write it shorter", s.database)
+	}
+	if n := open(tree); s.open > 0 && n > s.open {
+		return "", unsupported("%s can be asked for at most %d repetitions such as * and + in a regular expression, not %d", s.database, s.open, n)
 	}
 	return b.String(), nil
 }
@@ -208,6 +213,18 @@ func weight(re *syntax.Regexp) int {
 	}
 	if re.Op == syntax.OpRepeat {
 		n *= max(1, re.Min, re.Max)
+	}
+	return n
+}
+
+// open counts the repetitions of re that a text can be spread over in many ways.
+func open(re *syntax.Regexp) int {
+	n := 0
+	if re.Op == syntax.OpStar || re.Op == syntax.OpPlus || re.Op == syntax.OpRepeat && (re.Max < 0 || re.Max > re.Min+8) {
+		n = 1
+	}
+	for _, sub := range re.Sub {
+		n += open(sub)
 	}
 	return n
 }

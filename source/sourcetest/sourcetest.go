@@ -33,6 +33,7 @@ const (
 	AnyKey        Ability = "filters on JSON keys with a quote or a backslash in them"
 	LongRepeat    Ability = "regular expressions that repeat more than 255 times"
 	Microseconds  Ability = "dates finer than a millisecond"
+	OpenRepeats   Ability = "regular expressions with more than 4 repetitions such as * and +"
 	Infinities    Ability = "doubles that are infinite"
 	Lists         Ability = "columns of lists, beside those of JSON"
 )

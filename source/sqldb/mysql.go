@@ -196,12 +196,15 @@ func (s *MySQL) run(ctx context.Context, st *compile.Statement, plan *policy.Pla
 		return err
 	}
 	defer rows.Close()
-	return streamMySQL(rows, st, plan, func(r value.Row, err error) (bool, error) {
-		if ended := ctx.Err(); ended != nil {
-			return false, ended // what a statement gives once it was told to end may be wrong
-		}
-		return yield(r, err), nil
+	var ended error // what a statement gives once it was told to end may be wrong
+	err = stream(rows, st, plan, mysqlValue, func(r value.Row, err error) bool {
+		ended = ctx.Err()
+		return ended == nil && yield(r, err)
 	})
+	if err != nil {
+		return err
+	}
+	return ended
 }
 
 func connectionID(ctx context.Context, conn *sql.Conn) (id int64, err error) {
@@ -216,33 +219,9 @@ func (s *MySQL) kill(id int64) {
 	s.control.ExecContext(ctx, "KILL QUERY "+strconv.FormatInt(id, 10)) // when it fails, the connection closes after grace
 }
 
-// streamMySQL yields rows until the end, the first error, which it returns, or until yield has enough.
-func streamMySQL(rows *sql.Rows, st *compile.Statement, plan *policy.Plan, yield func(value.Row, error) (bool, error)) error {
-	width := max(1, len(st.Columns))
-	cells, into := make([]any, width), make([]any, width)
-	for i := range cells {
-		into[i] = &cells[i]
-	}
-	out := make(value.Row, 0, width+len(st.Order))
-	for rows.Next() {
-		if err := rows.Scan(into...); err != nil {
-			return err
-		}
-		if plan.Count {
-			n, _ := cells[0].(int64)
-			out = append(out[:0], value.OfInt(n))
-		} else {
-			out = row(st, len(plan.Columns), func(i int) value.Value { return mysqlValue(st.Columns[i].Field, cells[i]) }, out)
-		}
-		if more, err := yield(out, nil); !more {
-			return err
-		}
-	}
-	return rows.Err()
-}
-
-// mysqlValue is what the driver gives as a value of f.
-func mysqlValue(f *schema.Field, v any) value.Value {
+// mysqlValue is what the driver gives as a value of the column's field.
+func mysqlValue(c *compile.Column, v any) value.Value {
+	f := c.Field
 	switch v := v.(type) {
 	case nil:
 		return value.Value{}
@@ -314,15 +293,5 @@ func (s *MySQL) Estimate(ctx context.Context) (map[string]int64, error) {
 	if err != nil {
 		return nil, s.refuse(ctx, err)
 	}
-	defer rows.Close()
-	out := map[string]int64{}
-	for rows.Next() {
-		var name string
-		var n int64
-		if err := rows.Scan(&name, &n); err != nil {
-			return nil, s.refuse(ctx, err)
-		}
-		out[name] = n
-	}
-	return out, rows.Err()
+	return estimates(ctx, rows)
 }

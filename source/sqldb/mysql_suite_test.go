@@ -15,10 +15,11 @@ import (
 
 // mysqlLimits are what MariaDB can't do.
 var mysqlLimits = sourcetest.Limits{
-	sourcetest.Untyped:    "its columns have types",
-	sourcetest.NaN:        "it stores none",
-	sourcetest.Infinities: "it stores none",
-	sourcetest.Lists:      "it has none",
+	sourcetest.Untyped:     "its columns have types",
+	sourcetest.NaN:         "it stores none",
+	sourcetest.Infinities:  "it stores none",
+	sourcetest.Lists:       "it has none",
+	sourcetest.OpenRepeats: "its regular expressions go back and try again, up to a limit",
 }
 
 // mariaDB returns the URL of a new database and one connection to it.
