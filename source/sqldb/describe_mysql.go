@@ -207,6 +207,8 @@ func (r *mysqlReader) foreign(x []string) {
 	}
 	if x[5] == "1" { // it may lead nowhere that we know
 		f.links = append(f.links, link{to: to})
+	} else if len(f.links) == 0 {
+		return
 	}
 	last := &f.links[len(f.links)-1]
 	last.fields, last.targets = append(last.fields, x[2]), append(last.targets, x[4])

@@ -235,3 +235,28 @@ func TestMySQLURLs(t *testing.T) {
 		}
 	}
 }
+
+// TestMySQLBrokenJSON asks into JSON columns that hold none, or more levels than the database reads: no error, whoever
+// may see the record.
+func TestMySQLBrokenJSON(t *testing.T) {
+	src, classes, _ := openMySQL(t, `SET check_constraint_checks = 0`, `CREATE TABLE t (id int PRIMARY KEY, doc json)`,
+		`INSERT INTO t VALUES (1, '{"a":'), (2, ''), (3, concat(repeat('{"a":', 40), '1', repeat('}', 40))), (4, '{"a":1}'), (5, '{"a":1,"a":2}'), (6, NULL), (7, '"\\ud800"')`)
+	for where, want := range map[string]string{
+		`{"doc.a":1}`:                            "4 5",
+		`{"doc.a":{"$exists":true}}`:             "4 5",
+		`{"doc":{"$startsWith":"{"}}`:            "1 3",
+		`{"doc":""}`:                             "2",
+		`{"doc":{"a":1}}`:                        "4",
+		`{"doc.a.a.a":{"$gt":0}}`:                "",
+		`{"doc":{"$regex":"a"}}`:                 "1 3",
+		`{"doc":{"$size":1}}`:                    "",
+		`{"doc":{"$elemMatch":{"$eq":1}}}`:       "",
+		`{"$not":{"doc":{"$startsWith":"{"}}}`:   "2 4 5 6 7",
+		`{"doc":null}`:                           "6",
+		`{"doc.b":{"$in":[1,null,{"a":[1,2]}]}}`: "1 2 3 4 5 6 7",
+	} {
+		if got := mysqlFind(t, src, classes, &query.Find{Class: "t", Keys: []query.Path{{"id"}}, Limit: 10}, where); got != want {
+			t.Errorf("%s: got %s; want %s", where, got, want)
+		}
+	}
+}
