@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -94,6 +95,38 @@ func TestNonInterferencePostgres(t *testing.T) {
 			t.Fatal(err)
 		}
 		src, err := sqldb.OpenPostgres(t.Context(), "app", url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { src.Close() })
+		return side{twin, exec, toolsOver(t, src, rules(twin))}
+	})
+}
+
+func TestNonInterferenceMariaDB(t *testing.T) {
+	interfere(t, func(_ string, twin bool) side {
+		u := testservices.MariaDB(t)
+		parsed, err := url.Parse(u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		password, _ := parsed.User.Password()
+		db, err := sql.Open("mysql", parsed.User.Username()+":"+password+"@tcp("+parsed.Host+")"+parsed.Path+"?multiStatements=true")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { db.Close() })
+		db.SetMaxOpenConns(1)
+		exec := func(statements []string) error {
+			_, err := db.ExecContext(t.Context(), "BEGIN;"+strings.Join(statements, ";")+";COMMIT")
+			return err
+		}
+		// Foreign keys are declared, so that there are pointers, and not enforced, so that some dangle.
+		if err := exec([]string{"SET foreign_key_checks = 0, sql_mode = 'NO_BACKSLASH_ESCAPES'",
+			ddl(map[string]string{" text": " varchar(190)", "%json": "json", "%time": "datetime", "%uuid": "uuid", "%double": "double"}, twin) + "SELECT 1"}); err != nil {
+			t.Fatal(err)
+		}
+		src, err := sqldb.OpenMySQL(t.Context(), "app", u)
 		if err != nil {
 			t.Fatal(err)
 		}

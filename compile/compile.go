@@ -29,6 +29,7 @@ type Dialect uint8
 const (
 	SQLite Dialect = iota
 	PostgreSQL
+	MySQL // as MariaDB speaks it
 )
 
 // maxArguments is the most values of one statement: SQLite takes 32,766 of them, PostgreSQL 65,535.
@@ -73,6 +74,10 @@ func SQL(p policy.Permit, d Dialect) (Statement, error) {
 
 // A speaker is what differs between dialects. An operand x is the text of a column or of a JSON node.
 type speaker interface {
+	// quote quotes a name: the only way that a name gets into a statement.
+	quote(name string) string
+	// key is how a pointer a, or the key b that it holds, takes part in a comparison of the two.
+	key(x string, f, other *schema.Field) string
 	// placeholder is the place of argument n, counted from 1, cast to a type of the dialect ("" for none).
 	placeholder(n int, cast string) string
 	// limit is the place of argument n where it is the limit.
@@ -81,6 +86,8 @@ type speaker interface {
 	read(x string, f *schema.Field) string
 	// sorted is how a column is ordered by, and whether its value comes as milliseconds.
 	sorted(x string, f *schema.Field) (expr string, millis bool)
+	// missing is a test that a column is null.
+	missing(x string, f *schema.Field) string
 	// ordered is the order of the nulls, "" where null comes first when ascending anyway.
 	ordered(f *schema.Field, desc bool) string
 	// compare writes x op v for a non-null v of the field's kind; op is = > >= < or <=.
@@ -104,8 +111,11 @@ type speaker interface {
 }
 
 func (d Dialect) speaker() speaker {
-	if d == PostgreSQL {
+	switch d {
+	case PostgreSQL:
 		return postgres{}
+	case MySQL:
+		return mysql{}
 	}
 	return sqlite{}
 }
@@ -153,7 +163,7 @@ func (w *writer) find() error {
 		if i > 0 {
 			w.write(", ")
 		}
-		w.write(w.read(column(view(c.Join), c.Field.Name), c.Field))
+		w.write(w.read(w.column(view(c.Join), c.Field.Name), c.Field))
 		w.columns = append(w.columns, Column{Field: c.Field, Part: c.Part})
 	}
 	if w.plan.Unique {
@@ -167,7 +177,7 @@ func (w *writer) find() error {
 		if i == 0 {
 			sep = " ORDER BY "
 		}
-		expr, _ := w.sorted(column(view(-1), o.Field.Name), o.Field)
+		expr, _ := w.sorted(w.column(view(-1), o.Field.Name), o.Field)
 		w.write(sep, expr)
 		if o.Desc {
 			w.write(" DESC")
@@ -186,7 +196,7 @@ func (w *writer) find() error {
 // places selects the values of the order where no column holds them, and tells where each is.
 func (w *writer) places() {
 	for _, o := range w.plan.Order {
-		expr, millis := w.sorted(column(view(-1), o.Field.Name), o.Field)
+		expr, millis := w.sorted(w.column(view(-1), o.Field.Name), o.Field)
 		at := -1
 		for i, c := range w.plan.Columns {
 			if !millis && c.Join == -1 && c.Field == o.Field && c.Part == nil {
@@ -196,7 +206,7 @@ func (w *writer) places() {
 		if at < 0 {
 			at = len(w.columns)
 			if !millis {
-				expr = w.read(column(view(-1), o.Field.Name), o.Field)
+				expr = w.read(w.column(view(-1), o.Field.Name), o.Field)
 			}
 			w.write(", ", expr)
 			w.columns = append(w.columns, Column{Field: o.Field, Millis: millis})
@@ -216,7 +226,12 @@ func (w *writer) from() error {
 		if err := w.derived(j.View, view(i)); err != nil {
 			return err
 		}
-		w.write(" ON ", column(view(i), j.Key), " = ", column(view(j.From), j.Field))
+		from := w.plan.View
+		if j.From >= 0 {
+			from = w.plan.Joins[j.From].View
+		}
+		pointer, key := from.Class().Field(j.Field), j.View.Class().Field(j.Key)
+		w.write(" ON ", w.key(w.column(view(i), j.Key), key, pointer), " = ", w.key(w.column(view(j.From), j.Field), pointer, key))
 	}
 	if w.plan.Where == nil && w.plan.After == nil {
 		return nil
@@ -243,7 +258,7 @@ func (w *writer) derived(v *policy.View, alias string) error {
 		if i > 0 {
 			w.write(", ")
 		}
-		w.write(column(class, f.Name))
+		w.write(w.column(class, f.Name))
 	}
 	w.write(" FROM ")
 	if err := w.scoped(v); err != nil {
@@ -257,9 +272,9 @@ func (w *writer) derived(v *policy.View, alias string) error {
 func (w *writer) scoped(v *policy.View) error {
 	c := v.Class()
 	if c.Space != "" {
-		w.write(ident(c.Space), ".")
+		w.write(w.quote(c.Space), ".")
 	}
-	w.write(ident(c.Table), " AS ", class)
+	w.write(w.quote(c.Table), " AS ", class)
 	for i, l := range v.Layers() {
 		sep := " AND "
 		if i == 0 {
@@ -267,7 +282,8 @@ func (w *writer) scoped(v *policy.View) error {
 		}
 		w.write(sep)
 		if l.Through != nil {
-			w.write(column(class, l.Through.Field), " IN (SELECT ", column(class, l.Through.Key), " FROM ")
+			pointer, key := c.Field(l.Through.Field), l.Through.View.Class().Field(l.Through.Key)
+			w.write(w.key(w.column(class, l.Through.Field), pointer, key), " IN (SELECT ", w.key(w.column(class, l.Through.Key), key, pointer), " FROM ")
 			if err := w.scoped(l.Through.View); err != nil {
 				return err
 			}
@@ -284,7 +300,7 @@ func (w *writer) scoped(v *policy.View) error {
 // goOn writes that a record comes after the place in plan.After, from part i of the order on.
 func (w *writer) goOn(i int) error {
 	o, v := w.plan.Order[i], w.plan.After[i]
-	expr, _ := w.sorted(column(view(-1), o.Field.Name), o.Field)
+	expr, _ := w.sorted(w.column(view(-1), o.Field.Name), o.Field)
 	arg, err := argument(v)
 	if err != nil {
 		return err
@@ -298,14 +314,14 @@ func (w *writer) goOn(i int) error {
 	case o.Desc:
 		w.write("(")
 		w.after(w, expr, o.Field, "<", arg)
-		w.write(" OR ", expr, " IS NULL)")
+		w.write(" OR ", w.missing(expr, o.Field), ")")
 	default:
 		w.after(w, expr, o.Field, ">", arg)
 	}
 	if i+1 < len(w.plan.Order) {
 		w.write(" OR (")
 		if v.IsNull() {
-			w.write(expr, " IS NULL")
+			w.write(w.missing(expr, o.Field))
 		} else {
 			w.after(w, expr, o.Field, "=", arg)
 		}
@@ -323,10 +339,16 @@ func (w *writer) goOn(i int) error {
 // doesn't know for a string.
 const class = "t"
 
-func column(alias, name string) string { return alias + "." + ident(name) }
+func (w *writer) column(alias, name string) string { return alias + "." + w.quote(name) }
 
-// ident quotes a name: the only way that a name gets into a statement.
-func ident(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+// standard is what SQLite and PostgreSQL have of standard SQL.
+type standard struct{}
+
+func (standard) quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+func (standard) missing(x string, _ *schema.Field) string { return x + " IS NULL" }
+
+func (standard) key(x string, _, _ *schema.Field) string { return x }
 
 func unsupported(format string, args ...any) error {
 	return problem.New(problem.Unsupported, fmt.Sprintf(format, args...))

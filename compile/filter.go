@@ -55,7 +55,7 @@ func (w *writer) condition(f query.Filter, path query.Path, over fields) error {
 	if field == nil {
 		return problem.New(problem.Internal, fmt.Sprintf("no field %s in the plan's class", path[0]))
 	}
-	x := operand{column(over.alias, field.Name), field}
+	x := operand{w.column(over.alias, field.Name), field}
 	if field.Type.Structured() {
 		return w.inside(f, x, path[1:])
 	}
@@ -95,7 +95,7 @@ func (w *writer) atom(f query.Filter, x operand) error {
 			w.write(x.text, " IS NOT NULL")
 			return nil
 		case f.Value.IsNull():
-			w.write(x.text, " IS NULL")
+			w.write(w.missing(x.text, x.field))
 			return nil
 		case f.Op == query.Ne:
 			return w.not(func() error { return w.scalar(x, query.Eq, f.Value) })
@@ -110,7 +110,7 @@ func (w *writer) atom(f query.Filter, x operand) error {
 		if f.Want {
 			w.write(x.text, " IS NOT NULL")
 		} else {
-			w.write(x.text, " IS NULL")
+			w.write(w.missing(x.text, x.field))
 		}
 		return nil
 	case query.Regex:
@@ -190,7 +190,7 @@ func (w *writer) null(x operand) string {
 	if x.node() {
 		return w.is(x, "null")
 	}
-	return x.text + " IS NULL"
+	return w.missing(x.text, x.field)
 }
 
 // inside writes a condition on what path leads to in the JSON of x. A path goes through the objects of arrays, and

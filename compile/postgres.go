@@ -13,7 +13,7 @@ import (
 
 // postgres speaks PostgreSQL 12 or later. Every argument is cast, so that its type never depends on what it is
 // compared with.
-type postgres struct{}
+type postgres struct{ standard }
 
 func (postgres) placeholder(n int, cast string) string {
 	if cast == "" {
@@ -219,7 +219,7 @@ func (p postgres) after(w *writer, x string, f *schema.Field, op string, v any) 
 }
 
 func (p postgres) matches(w *writer, x operand, r query.Regex) error {
-	pattern, err := advanced(r)
+	pattern, err := advanced.translate(r)
 	if err != nil {
 		return err
 	}

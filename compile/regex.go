@@ -9,28 +9,49 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// maxAdvanced is the most bytes of an expression sent to PostgreSQL, so that it never answers "too complex".
+// maxAdvanced is the most bytes of an expression sent to a database, so that it never answers "too complex".
 const maxAdvanced = 4096
 
-// advanced writes a regular expression of RE2 syntax as PostgreSQL's advanced one (ARE) that matches the same
-// texts. It writes every construct in full, for the two differ in what short forms mean: classes by their ranges,
-// case folding by classes, anchors and word boundaries by their ARE names or by look-around.
-func advanced(r query.Regex) (string, error) {
+// A syntaxOf is how a database writes regular expressions, where they differ.
+type syntaxOf struct {
+	database string
+	all, end string // any character, newlines too; the end of the text
+	escapes  [2]string
+	nul      rune // the least character of a text
+	repeats  int  // the most of one repetition
+	weight   int  // the most of its parts when its repetitions are written out; 0 for any
+	open     int  // the most repetitions without an end or with a far one; 0 for any
+}
+
+// advanced is PostgreSQL's (ARE); its dot matches the newline too.
+var advanced = syntaxOf{database: "PostgreSQL", all: ".", end: `\Z`, escapes: [2]string{`\u%04X`, `\U%08X`}, nul: 1, repeats: 255}
+
+// perl is MariaDB's (PCRE2), whose compiled expressions hold 64 KiB. It goes back and tries again, gives up after ten
+// million steps on a text, and then says that it doesn't match.
+var perl = syntaxOf{database: "MariaDB", all: `(?s:.)`, end: `\z`, escapes: [2]string{`\x{%X}`, `\x{%X}`}, repeats: 1000, weight: 30_000, open: 4}
+
+// translate writes a regular expression of RE2 syntax as one of s that matches the same texts. It writes every
+// construct in full, for they differ in what short forms mean: classes by their ranges, case folding by classes,
+// anchors and word boundaries by their names or by look-around.
+func (s syntaxOf) translate(r query.Regex) (string, error) {
 	tree, err := r.Tree()
 	if err != nil {
 		return "", fmt.Errorf("a checked expression doesn't parse: %w", err)
 	}
 	var b strings.Builder
-	if err := rewrite(&b, tree); err != nil {
+	if err := s.rewrite(&b, tree); err != nil {
 		return "", err
 	}
-	if b.Len() > maxAdvanced {
-		return "", unsupported("the regular expression grows too large for PostgreSQL; write it shorter")
+	if b.Len() > maxAdvanced || s.weight > 0 && weight(tree) > s.weight {
+		return "", unsupported("the regular expression grows too large for %s; write it shorter", s.database)
+	}
+	if n := open(tree); s.open > 0 && n > s.open {
+		return "", unsupported("%s can be asked for at most %d repetitions such as * and + in a regular expression, not %d", s.database, s.open, n)
 	}
 	return b.String(), nil
 }
 
-func rewrite(b *strings.Builder, re *syntax.Regexp) error {
+func (s syntaxOf) rewrite(b *strings.Builder, re *syntax.Regexp) error {
 	switch re.Op {
 	case syntax.OpNoMatch:
 		b.WriteString(`(?!)`)
@@ -39,41 +60,41 @@ func rewrite(b *strings.Builder, re *syntax.Regexp) error {
 	case syntax.OpLiteral:
 		for _, r := range re.Rune {
 			if re.Flags&syntax.FoldCase != 0 {
-				folded(b, r)
+				s.folded(b, r)
 			} else {
-				character(b, r)
+				s.character(b, r)
 			}
 		}
 	case syntax.OpCharClass:
-		return bracketed(b, re.Rune)
+		return s.bracketed(b, re.Rune)
 	case syntax.OpAnyCharNotNL:
 		b.WriteString(`[^\n]`)
 	case syntax.OpAnyChar:
-		b.WriteString(`.`) // in an ARE the dot matches the newline too
+		b.WriteString(s.all)
 	case syntax.OpBeginLine:
 		b.WriteString(`(?:\A|(?<=\n))`)
 	case syntax.OpEndLine:
-		b.WriteString(`(?:\Z|(?=\n))`)
+		b.WriteString(`(?:` + s.end + `|(?=\n))`)
 	case syntax.OpBeginText:
 		b.WriteString(`\A`)
 	case syntax.OpEndText:
-		b.WriteString(`\Z`)
+		b.WriteString(s.end)
 	case syntax.OpWordBoundary:
 		b.WriteString(`(?:(?<=[A-Za-z0-9_])(?![A-Za-z0-9_])|(?<![A-Za-z0-9_])(?=[A-Za-z0-9_]))`)
 	case syntax.OpNoWordBoundary:
 		b.WriteString(`(?:(?<=[A-Za-z0-9_])(?=[A-Za-z0-9_])|(?<![A-Za-z0-9_])(?![A-Za-z0-9_]))`)
 	case syntax.OpCapture, syntax.OpConcat:
-		return group(b, re.Sub, "")
+		return s.group(b, re.Sub, "")
 	case syntax.OpAlternate:
-		return group(b, re.Sub, "|")
+		return s.group(b, re.Sub, "|")
 	default:
-		return repeated(b, re)
+		return s.repeated(b, re)
 	}
 	return nil
 }
 
-func repeated(b *strings.Builder, re *syntax.Regexp) error {
-	if err := group(b, re.Sub, ""); err != nil {
+func (s syntaxOf) repeated(b *strings.Builder, re *syntax.Regexp) error {
+	if err := s.group(b, re.Sub, ""); err != nil {
 		return err
 	}
 	switch re.Op {
@@ -84,8 +105,8 @@ func repeated(b *strings.Builder, re *syntax.Regexp) error {
 	case syntax.OpQuest:
 		b.WriteString("?")
 	case syntax.OpRepeat:
-		if re.Min > 255 || re.Max > 255 {
-			return unsupported("PostgreSQL repeats at most 255 times in a regular expression")
+		if re.Min > s.repeats || re.Max > s.repeats {
+			return unsupported("%s repeats at most %d times in a regular expression", s.database, s.repeats)
 		}
 		switch {
 		case re.Max < 0:
@@ -96,18 +117,18 @@ func repeated(b *strings.Builder, re *syntax.Regexp) error {
 			fmt.Fprintf(b, "{%d,%d}", re.Min, re.Max)
 		}
 	default:
-		return unsupported("PostgreSQL can't do this part of a regular expression: %s", re)
+		return unsupported("%s can't do this part of a regular expression: %s", s.database, re)
 	}
 	return nil
 }
 
-func group(b *strings.Builder, subs []*syntax.Regexp, sep string) error {
+func (s syntaxOf) group(b *strings.Builder, subs []*syntax.Regexp, sep string) error {
 	b.WriteString("(?:")
 	for i, sub := range subs {
 		if i > 0 {
 			b.WriteString(sep)
 		}
-		if err := rewrite(b, sub); err != nil {
+		if err := s.rewrite(b, sub); err != nil {
 			return err
 		}
 	}
@@ -116,21 +137,21 @@ func group(b *strings.Builder, subs []*syntax.Regexp, sep string) error {
 }
 
 // folded writes all letters that r folds to.
-func folded(b *strings.Builder, r rune) {
+func (s syntaxOf) folded(b *strings.Builder, r rune) {
 	if unicode.SimpleFold(r) == r {
-		character(b, r)
+		s.character(b, r)
 		return
 	}
 	b.WriteString("[")
-	character(b, r)
+	s.character(b, r)
 	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
-		character(b, f)
+		s.character(b, f)
 	}
 	b.WriteString("]")
 }
 
 // bracketed writes the ranges of a class, or of its complement when that is shorter.
-func bracketed(b *strings.Builder, ranges []rune) error {
+func (s syntaxOf) bracketed(b *strings.Builder, ranges []rune) error {
 	if len(ranges) == 0 {
 		b.WriteString(`(?!)`)
 		return nil
@@ -138,7 +159,7 @@ func bracketed(b *strings.Builder, ranges []rune) error {
 	if ranges[0] == 0 && ranges[len(ranges)-1] == unicode.MaxRune {
 		rest := complement(ranges)
 		if len(rest) == 0 {
-			b.WriteString(".")
+			b.WriteString(s.all)
 			return nil
 		}
 		b.WriteString("[^")
@@ -147,11 +168,11 @@ func bracketed(b *strings.Builder, ranges []rune) error {
 		b.WriteString("[")
 	}
 	for i := 0; i < len(ranges); i += 2 {
-		lo := max(ranges[i], 1) // PostgreSQL's text has no NUL
-		character(b, lo)
+		lo := max(ranges[i], s.nul)
+		s.character(b, lo)
 		if ranges[i+1] > lo {
 			b.WriteString("-")
-			character(b, ranges[i+1])
+			s.character(b, ranges[i+1])
 		}
 	}
 	b.WriteString("]")
@@ -167,13 +188,43 @@ func complement(ranges []rune) []rune {
 }
 
 // character writes one character so that it means itself inside and outside of brackets.
-func character(b *strings.Builder, r rune) {
+func (s syntaxOf) character(b *strings.Builder, r rune) {
 	switch {
 	case r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r)):
 		b.WriteRune(r)
 	case r <= 0xFFFF:
-		fmt.Fprintf(b, `\u%04X`, r)
+		fmt.Fprintf(b, s.escapes[0], r)
 	default:
-		fmt.Fprintf(b, `\U%08X`, r)
+		fmt.Fprintf(b, s.escapes[1], r)
 	}
+}
+
+// weight is about how many bytes PCRE2 compiles re to.
+func weight(re *syntax.Regexp) int {
+	n := 16 + 10*len(re.Rune)
+	if re.Op == syntax.OpLiteral && re.Flags&syntax.FoldCase != 0 {
+		n += 60 * len(re.Rune)
+	}
+	if re.Op == syntax.OpCharClass {
+		n += 40
+	}
+	for _, sub := range re.Sub {
+		n += weight(sub)
+	}
+	if re.Op == syntax.OpRepeat {
+		n *= max(1, re.Min, re.Max)
+	}
+	return n
+}
+
+// open counts the repetitions of re that a text can be spread over in many ways.
+func open(re *syntax.Regexp) int {
+	n := 0
+	if re.Op == syntax.OpStar || re.Op == syntax.OpPlus || re.Op == syntax.OpRepeat && (re.Max < 0 || re.Max > re.Min+8) {
+		n = 1
+	}
+	for _, sub := range re.Sub {
+		n += open(sub)
+	}
+	return n
 }

@@ -19,7 +19,7 @@ const (
 
 // sqlite speaks SQLite 3.45 or later. Its columns hold values of any type whatever is declared, so comparisons of
 // order look at typeof first: 'abc' > 5 is true there.
-type sqlite struct{}
+type sqlite struct{ standard }
 
 func (sqlite) placeholder(int, string) string { return "?" }
 

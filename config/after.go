@@ -11,8 +11,13 @@ import (
 )
 
 // SQLite returns the path of the file that the source is, and whether it is one. Other sources are PostgreSQL
-// databases.
+// databases, and MariaDB where MariaDB says so.
 func (s Source) SQLite() (path string, ok bool) { return strings.CutPrefix(s.URL, "sqlite:") }
+
+// MariaDB reports whether the source is a MariaDB database.
+func (s Source) MariaDB() bool {
+	return strings.HasPrefix(s.URL, "mariadb://") || strings.HasPrefix(s.URL, "mysql://")
+}
 
 // space returns the schema that a class stands in, as schemas names it.
 func space(c *schema.Class) string {

@@ -53,7 +53,7 @@ type Config struct {
 // A Source is a database to serve, read-only.
 type Source struct {
 	Name        string
-	URL         string        // "sqlite:path" or "postgres://…"; it may hold a password
+	URL         string        // "sqlite:path", "postgres://…", "mariadb://…" or "mysql://…"; it may hold a password
 	Description string        // for agents
 	Schemas     []string      // of PostgreSQL: the schemas to look into; nil for the default
 	Tables      identity.List // which tables and views become classes

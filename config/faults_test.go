@@ -132,7 +132,7 @@ f.yaml:1:65: sources.d: must be an object with url, description, schemas, tables
     1 | sources: {a.b: {url: sqlite:x}, '9': {url: sqlite:x}, c: {}, d: sqlite:x}
       |                                                                 ^`},
 		{"sources:\n  a: {url: 'postgres://u:p\u00e4ss@w0rd@h:port/db?password=more', read_only: false}\n" +
-			"  b: {url: mysql://u:hunter2@h/db}\n  c: {url: 'postgres://u:${PG_PASSWORD}@h:x/db'}\n  d: {url: 'sqlite:'}\n  e: {url: x.db}\n" +
+			"  b: {url: mongodb://u:hunter2@h/db}\n  c: {url: 'postgres://u:${PG_PASSWORD}@h:x/db'}\n  d: {url: 'sqlite:'}\n  e: {url: x.db}\n" +
 			"  f: {url: sqlite:x, schemas: [a, a, ''], tables: {}}\n", `
 f.yaml:2:12: sources.a.url: is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX
     2 |   a: {url: 'postgres://u:*********@h:port/db?password=****', read_only: false}
@@ -140,8 +140,8 @@ f.yaml:2:12: sources.a.url: is not a URL such as postgres://user:password@host/d
 f.yaml:2:73: sources.a.read_only: writing to a source is not supported yet by this version
     2 |   a: {url: 'postgres://u:*********@h:port/db?password=****', read_only: false}
       |                                                                         ^
-f.yaml:3:12: sources.b.url: mysql sources are not supported yet by this version
-    3 |   b: {url: mysql://u:*******@h/db}
+f.yaml:3:12: sources.b.url: mongodb sources are not supported yet by this version
+    3 |   b: {url: mongodb://u:*******@h/db}
       |            ^
 f.yaml:4:12: sources.c.url: is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX
     4 |   c: {url: 'postgres://u:${PG_PASSWORD}@h:x/db'}
@@ -149,7 +149,7 @@ f.yaml:4:12: sources.c.url: is not a URL such as postgres://user:password@host/d
 f.yaml:5:12: sources.d.url: needs a path after sqlite:
     5 |   d: {url: 'sqlite:'}
       |            ^
-f.yaml:6:12: sources.e.url: must begin with sqlite: or postgres://
+f.yaml:6:12: sources.e.url: must begin with sqlite:, postgres:// or mariadb://
     6 |   e: {url: x.db}
       |            ^
 f.yaml:7:22: sources.f.schemas: only PostgreSQL has schemas; take it out

@@ -127,14 +127,14 @@ func (c *Config) sources() shape {
 	return each(table{names: "source", check: sourceName, of: func(name string) (shape, func()) {
 		s := Source{Name: name}
 		keys := append([]key{
-			{name: "url", doc: "sqlite:path or postgres://user:${PASSWORD}@host/database", must: true, shape: secret("a URL", s.setURL)},
+			{name: "url", doc: "sqlite:path, postgres://user:${PASSWORD}@host/database or mariadb://user:${PASSWORD}@host/database (mysql:// is the same)", must: true, shape: secret("a URL", s.setURL)},
 			{name: "description", doc: "For agents", shape: words(&s.Description)},
 			{name: "schemas", doc: "PostgreSQL schemas to look into; all that the user may read unless named", shape: list(&s.Schemas, "schema names", nil)},
 			{name: "tables", doc: "Which tables and views become classes", shape: object(listKeys(&s.Tables, "table names"), only)},
 			{name: "read_only", doc: "Always true in this version", shape: readOnly().with("const", true)},
 		}, later("openapi", "document", "base_url", "metadata", "roots", "headers", "timeout")...)
 		check := func(r *reader, n ast.Node, at string) {
-			if s.Schemas != nil && strings.HasPrefix(s.URL, "sqlite:") {
+			if s.Schemas != nil && !strings.HasPrefix(s.URL, "postgres") && s.URL != "" {
 				r.wrongAt(at+"/schemas", "only PostgreSQL has schemas; take it out")
 			}
 		}
@@ -168,10 +168,16 @@ func (s *Source) setURL(r *reader, raw string) string {
 		}
 		s.URL = raw
 		return ""
-	case "mysql", "mariadb", "mongodb", "mongodb+srv", "parse", "parse+http", "parse+https":
+	case "mysql", "mariadb":
+		if u, err := url.Parse(raw); err != nil || u.Opaque != "" || u.Host == "" || len(u.Path) < 2 {
+			return "is not a URL such as mariadb://user:password@host/database; write reserved characters in a password as %XX"
+		}
+		s.URL = raw
+		return ""
+	case "mongodb", "mongodb+srv", "parse", "parse+http", "parse+https":
 		return scheme + " sources are not supported yet by this version"
 	}
-	return "must begin with sqlite: or postgres://"
+	return "must begin with sqlite:, postgres:// or mariadb://"
 }
 
 // readOnly is true: writes to sources are not of this version.

@@ -26,7 +26,11 @@ func writeRules(s Source, word string, guesses []guess) string {
 	line("store: %s   # Bailiwick's own memory: tokens and the audit", config.DefaultStore)
 	line("sources:")
 	if s.WithPassword {
-		line("  # The password is taken from the environment variable PGPASSWORD. Let the user be one that can only read.")
+		variable := "PGPASSWORD"
+		if (config.Source{URL: s.URL}).MariaDB() {
+			variable = "MYSQL_PWD"
+		}
+		line("  # The password is taken from the environment variable %s. Let the user be one that can only read.", variable)
 	}
 	line("  %s: {url: %s}", s.Name, yamlQuoted(s.URL))
 	line("")

@@ -8,6 +8,7 @@ package testservices
 import (
 	"context"
 	"crypto/rand"
+	"database/sql"
 	"encoding/hex"
 	"fmt"
 	"net/url"
@@ -16,10 +17,14 @@ import (
 	"testing"
 	"time"
 
+	_ "github.com/go-sql-driver/mysql" // for database/sql
 	"github.com/jackc/pgx/v5"
 )
 
-const postgresVariable = "BAILIWICK_TEST_POSTGRES"
+const (
+	postgresVariable = "BAILIWICK_TEST_POSTGRES"
+	mariaDBVariable  = "BAILIWICK_TEST_MARIADB"
+)
 
 // Postgres returns the URL of a new, empty database on a private PostgreSQL, as a superuser of that server.
 // The database is dropped when the test ends, with every session that is still connected to it.
@@ -29,11 +34,7 @@ func Postgres(t testing.TB) string {
 	if why != "" {
 		t.Skipf("LEFT OUT: PostgreSQL: %s", why)
 	}
-	random := make([]byte, 8)
-	if _, err := rand.Read(random); err != nil {
-		t.Fatal(err)
-	}
-	name := "test_" + hex.EncodeToString(random)
+	name := newName(t)
 	if err := exec(server, "CREATE DATABASE "+name+" TEMPLATE template0"); err != nil {
 		t.Fatalf("PostgreSQL at %s: %v", postgresVariable, err)
 	}
@@ -42,12 +43,63 @@ func Postgres(t testing.TB) string {
 			t.Errorf("drop the test's database: %v", err)
 		}
 	})
+	return inDatabase(t, server, name)
+}
+
+// MariaDB returns the URL of a new, empty database on a private MariaDB, as a user who may do everything there.
+// The database is dropped when the test ends.
+func MariaDB(t testing.TB) string {
+	t.Helper()
+	server, why := serverURL(mariaDBVariable)
+	if why != "" {
+		t.Skipf("LEFT OUT: MariaDB: %s", why)
+	}
+	name := newName(t)
+	if err := execMariaDB(server, "CREATE DATABASE "+name); err != nil {
+		t.Fatalf("MariaDB at %s: %v", mariaDBVariable, err)
+	}
+	t.Cleanup(func() {
+		if err := execMariaDB(server, "DROP DATABASE "+name); err != nil {
+			t.Errorf("drop the test's database: %v", err)
+		}
+	})
+	return inDatabase(t, server, name)
+}
+
+func newName(t testing.TB) string {
+	t.Helper()
+	random := make([]byte, 8)
+	if _, err := rand.Read(random); err != nil {
+		t.Fatal(err)
+	}
+	return "test_" + hex.EncodeToString(random)
+}
+
+func inDatabase(t testing.TB, server, name string) string {
+	t.Helper()
 	u, err := url.Parse(server)
 	if err != nil {
 		t.Fatal(err)
 	}
 	u.Path = "/" + name
 	return u.String()
+}
+
+func execMariaDB(server, statement string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	u, err := url.Parse(server)
+	if err != nil {
+		return err
+	}
+	password, _ := u.User.Password()
+	db, err := sql.Open("mysql", u.User.Username()+":"+password+"@tcp("+u.Host+")"+u.Path)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	_, err = db.ExecContext(ctx, statement)
+	return err
 }
 
 func exec(server, statement string) error {

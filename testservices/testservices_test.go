@@ -44,12 +44,32 @@ func TestPostgresIsFresh(t *testing.T) {
 	}
 }
 
+// TestMariaDBIsFresh wants two databases that don't see each other, gone after their tests.
+func TestMariaDBIsFresh(t *testing.T) {
+	var urls []string
+	for i := range 2 {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			u := MariaDB(t)
+			urls = append(urls, u)
+			if err := execMariaDB(u, "CREATE TABLE t (a int)"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for _, u := range urls {
+		if err := execMariaDB(u, "SELECT 1"); err == nil || !strings.Contains(err.Error(), "Unknown database") {
+			t.Errorf("database after its test: %v, want that it is unknown", err)
+		}
+	}
+}
+
 // TestLeftOut wants a skip that says LEFT OUT where there is no server.
 func TestLeftOut(t *testing.T) {
-	t.Setenv(postgresVariable, "none")
-	_, why := serverURL(postgresVariable)
-	if why == "" {
-		t.Error("no reason given")
+	for _, variable := range []string{postgresVariable, mariaDBVariable} {
+		t.Setenv(variable, "none")
+		if _, why := serverURL(variable); why == "" {
+			t.Errorf("%s: no reason given", variable)
+		}
 	}
 }
 

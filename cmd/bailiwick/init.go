@@ -23,7 +23,7 @@ func initCommand(t *terminal) *cobra.Command {
 		Long: "Look at a database and write a configuration with safe rules: credentials denied, credential stores hidden, tenants\n" +
 			"guessed. What is guessed is marked \"confirm\".",
 		Example: "  bailiwick init app.db --out bailiwick.yaml\n  bailiwick init postgres://reader@db.example/shop --out bailiwick.yaml",
-		Args:    these(1, "the database: sqlite:app.db or postgres://…"),
+		Args:    these(1, "the database: sqlite:app.db, postgres://… or mariadb://…"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return t.writeConfig(cmd.Context(), args[0], out)
 		},

@@ -61,10 +61,27 @@ func TestPostgres(t *testing.T) {
 		}})
 }
 
+// TestMariaDB runs those that need a MariaDB. $DIRECT leads to an empty database of it.
+func TestMariaDB(t *testing.T) {
+	database := testservices.MariaDB(t)
+	testscript.Run(t, testscript.Params{Dir: "testdata/mariadb", Cmds: commands, RequireExplicitExec: true, RequireUniqueNames: true,
+		Setup: func(env *testscript.Env) error {
+			u, err := url.Parse(database)
+			if err != nil {
+				return err
+			}
+			password, _ := u.User.Password()
+			env.Setenv("DIRECT", database)
+			env.Setenv("PASSWORD", password)
+			return nil
+		}})
+}
+
 var commands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"tracker": tracker,
 	"sql":     runSQL,
 	"psql":    postgres,
+	"maria":   mariaDB,
 	"code":    code,
 	"let":     let,
 	"start":   start,
@@ -115,6 +132,18 @@ func postgres(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 }
 
+// mariaDB URL STATEMENT runs a statement.
+func mariaDB(ts *testscript.TestScript, _ bool, args []string) {
+	u, err := url.Parse(args[0])
+	ts.Check(err)
+	password, _ := u.User.Password()
+	db, err := sql.Open("mysql", u.User.Username()+":"+password+"@tcp("+u.Host+")"+u.Path)
+	ts.Check(err)
+	defer db.Close()
+	_, err = db.Exec(strings.Join(args[1:], " "))
+	ts.Check(err)
+}
+
 // code N COMMAND… runs a command that must end with exit code N.
 func code(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
@@ -157,7 +186,7 @@ func start(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	p := &process{exec.Command(path, args[2:]...), make(chan error, 1)}
 	p.Dir = ts.MkAbs(".")
-	for _, v := range []string{"PATH", "HOME", "TMPDIR", "PGPASSWORD"} {
+	for _, v := range []string{"PATH", "HOME", "TMPDIR", "PGPASSWORD", "MYSQL_PWD"} {
 		p.Env = append(p.Env, v+"="+ts.Getenv(v))
 	}
 	stderr, err := os.Create(ts.MkAbs(name + ".err"))

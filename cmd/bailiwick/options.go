@@ -29,7 +29,7 @@ type setup struct {
 
 func (s *setup) flags(f *pflag.FlagSet) {
 	f.StringVarP(&s.file, "config", "c", "", "configuration `FILE` (default "+defaultFile+" when it is there)")
-	f.StringArrayVar(&s.sources, "source", nil, "a database instead of a configuration: sqlite:app.db or postgres://… (repeatable; name=`URL` names it)")
+	f.StringArrayVar(&s.sources, "source", nil, "a database instead of a configuration: sqlite:app.db, postgres://… or mariadb://… (repeatable; name=`URL` names it)")
 	f.StringVar(&s.store, "store", "", "where tokens and the audit are kept: sqlite:`FILE`")
 }
 

@@ -34,6 +34,8 @@ func openSource(ctx context.Context, c *config.Config, s config.Source) (adapter
 	var err error
 	if path, ok := s.SQLite(); ok {
 		opened, err = sqldb.OpenSQLite(ctx, s.Name, path)
+	} else if s.MariaDB() {
+		opened, err = sqldb.OpenMySQL(ctx, s.Name, s.URL)
 	} else {
 		opened, err = sqldb.OpenPostgres(ctx, s.Name, s.URL)
 	}
@@ -55,12 +57,14 @@ func unreachable(s config.Source, err error) error {
 	if connect, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		// It tries addresses and ways of encryption one after the other and tells of all; the last cause is enough.
 		reason = innermost(connect)
+	} else if s.MariaDB() {
+		reason = innermost(err)
 	}
 	at := "the database"
 	if u, perr := url.Parse(s.URL); perr == nil && u.Host != "" {
 		at = u.Host + u.Path
 	}
-	return fmt.Errorf("source %s can't be reached at %s: %s", s.Name, at, lastLine(reason.Error()))
+	return fmt.Errorf("source %s can't be reached at %s: %s", s.Name, at, strings.TrimPrefix(lastLine(reason.Error()), "source "+s.Name+": "))
 }
 
 // innermost follows what errors wrap to where that began.
@@ -114,18 +118,18 @@ func sourceOf(text string) (config.Source, error) {
 	switch {
 	case scheme == "sqlite" && rest != "":
 		s.URL, base = "sqlite:"+strings.TrimPrefix(rest, "//"), rest
-	case scheme == "postgres" || scheme == "postgresql":
+	case scheme == "postgres" || scheme == "postgresql" || scheme == "mariadb" || scheme == "mysql":
 		u, err := url.Parse(s.URL) // whose error would quote the URL with its password
 		if err != nil || u.Opaque != "" {
 			return s, usagef("the source is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %%XX")
 		}
 		base = u.Path
 	case hasScheme && !strings.ContainsAny(scheme, "./\\") && len(scheme) > 1 && !exists(s.URL):
-		return s, usagef("%s: sources are not supported by this version; a source begins with sqlite: or postgres://", scheme)
+		return s, usagef("%s: sources are not supported by this version; a source begins with sqlite:, postgres:// or mariadb://", scheme)
 	case s.URL != "":
 		s.URL, base = "sqlite:"+s.URL, s.URL
 	default:
-		return s, usagef("the source is empty; write sqlite:app.db or postgres://user:password@host/database")
+		return s, usagef("the source is empty; write sqlite:app.db, postgres://user:password@host/database or mariadb://user:password@host/database")
 	}
 	if s.Name == "" {
 		base = filepath.Base(base)

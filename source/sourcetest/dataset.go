@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick/compile"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -33,9 +34,10 @@ type column struct {
 	required bool
 	sqlite   string // the declared type where it isn't the usual one of the field's type
 	postgres string
+	mysql    string
 }
 
-// The declared types. SQLite has no decimals and no arrays; describing it tells so.
+// The declared types. SQLite has no decimals and no arrays; describing it tells so. MariaDB has no arrays.
 var (
 	sqliteTypes = map[schema.Type]string{schema.Any: "", schema.String: "TEXT", schema.Integer: "INTEGER", schema.Double: "REAL",
 		schema.Decimal: "NUMERIC", schema.Boolean: "BOOLEAN", schema.Date: "DATETIME", schema.Day: "DATE", schema.UUID: "UUID",
@@ -44,6 +46,9 @@ var (
 	postgresTypes = map[schema.Type]string{schema.String: "text", schema.Integer: "bigint", schema.Double: "double precision",
 		schema.Decimal: "numeric", schema.Boolean: "boolean", schema.Date: "timestamptz", schema.Day: "date", schema.UUID: "uuid",
 		schema.Bytes: "bytea", schema.JSON: "jsonb", schema.Array: "text[]"}
+	mysqlTypes = map[schema.Type]string{schema.String: "varchar(150) COLLATE utf8mb4_nopad_bin", schema.Integer: "bigint", schema.Double: "double",
+		schema.Decimal: "decimal(60,10)", schema.Boolean: "boolean", schema.Date: "datetime(6)", schema.Day: "date", schema.UUID: "uuid",
+		schema.Bytes: "longblob", schema.JSON: "json", schema.Array: "json"}
 )
 
 // Script returns the statements that create the tables and their records in a SQL database.
@@ -53,6 +58,9 @@ func (d Dataset) Script(t testing.TB, dialect compile.Dialect) []string {
 	if dialect == compile.PostgreSQL {
 		create = append(create, `SET timezone = 'UTC'`, `CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy')`,
 			`CREATE COLLATION nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)`)
+	}
+	if dialect == compile.MySQL {
+		create = append(create, `SET sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES', foreign_key_checks = 0`)
 	}
 	for _, table := range d.tables {
 		var parts []string
@@ -68,9 +76,12 @@ func (d Dataset) Script(t testing.TB, dialect compile.Dialect) []string {
 		}
 		for _, f := range table.foreign {
 			foreign := fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s (%s)", idents(f.Fields), ident(f.Target), idents(f.TargetFields))
-			if dialect == compile.SQLite {
+			switch dialect {
+			case compile.SQLite:
 				parts = append(parts, foreign)
-			} else { // not checked for the records that are there, some of which dangle
+			case compile.MySQL:
+				relate = append(relate, "ALTER TABLE "+ident(table.name)+" ADD "+foreign)
+			default: // not checked for the records that are there, some of which dangle
 				relate = append(relate, "ALTER TABLE "+ident(table.name)+" ADD "+foreign+" NOT VALID")
 			}
 		}
@@ -88,8 +99,11 @@ func (d Dataset) Script(t testing.TB, dialect compile.Dialect) []string {
 
 func (c column) declared(dialect compile.Dialect) string {
 	own, usual := c.sqlite, sqliteTypes[c.is]
-	if dialect == compile.PostgreSQL {
+	switch dialect {
+	case compile.PostgreSQL:
 		own, usual = c.postgres, postgresTypes[c.is]
+	case compile.MySQL:
+		own, usual = c.mysql, mysqlTypes[c.is]
 	}
 	if own != "" {
 		return own
@@ -146,6 +160,9 @@ func (c column) literal(v value.Value, dialect compile.Dialect) string {
 	if v.Kind() != value.String {
 		return v.String()
 	}
+	if c.is == schema.Date && dialect == compile.MySQL { // it reads no zones
+		return quoted(time.UnixMicro(date(v).Micros()).UTC().Format("2006-01-02 15:04:05.999999"))
+	}
 	return quoted(v.Text())
 }
 
@@ -156,12 +173,23 @@ func (c column) double(v value.Value, dialect compile.Dialect) string {
 		return v.String()
 	case dialect == compile.PostgreSQL:
 		return quoted(v.Text())
+	case dialect == compile.MySQL:
+		x, _ := largest(v).AsFloat()
+		return strconv.FormatFloat(x, 'g', -1, 64)
 	case v.Text() == "Infinity":
 		return "9e999"
 	case v.Text() == "-Infinity":
 		return "-9e999"
 	}
 	return "NULL" // SQLite stores a NaN as null
+}
+
+// largest is the double nearest to an infinity, where a source has none.
+func largest(v value.Value) value.Value {
+	if strings.HasPrefix(v.Text(), "-") {
+		return value.OfFloat(-math.MaxFloat64)
+	}
+	return value.OfFloat(math.MaxFloat64)
 }
 
 // arrayText writes a list as PostgreSQL's array: {"a",NULL}.
@@ -239,6 +267,9 @@ func held(v value.Value, f *schema.Field) value.Value {
 	case is == schema.Double:
 		if x, ok := v.AsFloat(); ok {
 			return value.OfFloat(x)
+		}
+		if f.Native == mysqlTypes[schema.Double] {
+			return largest(v)
 		}
 		x, _ := strconv.ParseFloat(v.Text(), 64) // NaN or an infinity
 		return value.OfFloat(x)

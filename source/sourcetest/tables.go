@@ -12,10 +12,11 @@ func all() []table {
 
 func texts() table {
 	return table{name: "texts", key: []string{"id"},
-		columns: []column{id, {name: "s", is: schema.String, postgres: `text COLLATE "en-x-icu"`},
-			{name: "ci", is: schema.String, sqlite: "TEXT COLLATE NOCASE", postgres: "text COLLATE nocase"},
-			{name: "code", is: schema.String, sqlite: "CHAR(4)", postgres: "char(4)"},
-			{name: "mood", is: schema.String, postgres: "mood"}},
+		columns: []column{id, {name: "s", is: schema.String, postgres: `text COLLATE "en-x-icu"`, mysql: "varchar(150) COLLATE utf8mb4_unicode_ci"},
+			{name: "ci", is: schema.String, sqlite: "TEXT COLLATE NOCASE", postgres: "text COLLATE nocase",
+				mysql: "varchar(150) CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci"},
+			{name: "code", is: schema.String, sqlite: "CHAR(4)", postgres: "char(4)", mysql: "char(4) CHARACTER SET latin1"},
+			{name: "mood", is: schema.String, postgres: "mood", mysql: "enum('sad', 'ok', 'happy')"}},
 		rows: `
 [1,  "apple",            "abc",   "ab",   "sad"]
 [2,  "Apple",            "ABC",   "AB",   "ok"]
@@ -45,7 +46,7 @@ func texts() table {
 func numbers() table {
 	return table{name: "numbers", key: []string{"id"},
 		columns: []column{id, {name: "n", is: schema.Integer}, {name: "x", is: schema.Double}, {name: "d", is: schema.Decimal},
-			{name: "small", is: schema.Integer, postgres: "smallint"}},
+			{name: "small", is: schema.Integer, postgres: "smallint", mysql: "smallint"}},
 		rows: `
 [1,  0,                    0,           0,                               0]
 [2,  1,                    1,           1.5,                             1]
@@ -64,7 +65,7 @@ func numbers() table {
 
 func times() table {
 	return table{name: "times", key: []string{"id"},
-		columns: []column{id, {name: "at", is: schema.Date}, {name: "local", is: schema.Date, postgres: "timestamp"}, {name: "day", is: schema.Day}},
+		columns: []column{id, {name: "at", is: schema.Date}, {name: "local", is: schema.Date, postgres: "timestamp", mysql: "datetime(3)"}, {name: "day", is: schema.Day}},
 		rows: `
 [1,  "2026-01-31T08:00:00Z",          "2026-01-31T08:00:00",     "2026-01-31"]
 [2,  "2026-01-31T09:00:00+01:00",     "2026-01-31 08:00:00",     "2026-01-31"]
@@ -163,7 +164,7 @@ func odd() table {
 // events has no key.
 func events() table {
 	return table{name: "events",
-		columns: []column{{name: "kind", is: schema.String}, {name: "n", is: schema.Integer}, {name: "at", is: schema.Date}},
+		columns: []column{{name: "kind", is: schema.String, mysql: "text COLLATE utf8mb4_general_ci"}, {name: "n", is: schema.Integer}, {name: "at", is: schema.Date}},
 		rows: `
 ["click", 1,    "2026-01-01T00:00:00Z"]
 ["click", 1,    "2026-01-01T00:00:00Z"]

@@ -66,6 +66,7 @@ var textQuestions = []question{
 	{"texts", `{"s":{"$regex":"\\x{301}"}}`, "10", ""},
 	{"texts", `{"s":{"$not":{"$regex":"apple"}}}`, "* but 1 16 20", ""},
 	{"texts", `{"s":{"$not":{"$regex":"a{300}"}}}`, "*", LongRepeat},
+	{"texts", `{"s":{"$regex":"^(.*a.*b.*c.*d.*x|100%_sure)$"}}`, "13", OpenRepeats},
 	{"texts", `{"$and":[{"s":{"$gt":"a"}},{"s":{"$lt":"b"}}]}`, "1 16", ""},
 	{"texts", `{"$or":[{"s":"apple"},{"s":null}]}`, "1 4", ""},
 	{"texts", `{"$nor":[{"s":{"$gt":""}},{"s":null}]}`, "3", ""},

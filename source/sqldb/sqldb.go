@@ -1,4 +1,4 @@
-// Package sqldb is the adapter for SQL databases: SQLite and PostgreSQL.
+// Package sqldb is the adapter for SQL databases: SQLite, PostgreSQL and MariaDB.
 //
 // It implements source.Source. Open functions connect read-only; Describe reads the catalogue; Read compiles a
 // permit and streams what the database answers as columns. It refuses to show anything that the database said in

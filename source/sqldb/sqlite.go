@@ -159,7 +159,7 @@ func (s *SQLite) Read(ctx context.Context, p policy.Permit) (source.Rows, error)
 			return
 		}
 		defer rows.Close()
-		if err := stream(rows, &st, &plan, yield); err != nil {
+		if err := stream(rows, &st, &plan, stored, yield); err != nil {
 			yield(nil, refuse(ctx, err))
 		}
 	}, nil
@@ -198,8 +198,11 @@ func (s *SQLite) keep(text string, fresh *sql.Stmt) *sql.Stmt {
 	return fresh
 }
 
+// A decoder makes a value of what a driver gives for a column.
+type decoder func(*compile.Column, any) value.Value
+
 // stream yields rows until the end, the first error, which it returns, or until yield has enough.
-func stream(rows *sql.Rows, st *compile.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
+func stream(rows *sql.Rows, st *compile.Statement, plan *policy.Plan, decode decoder, yield func(value.Row, error) bool) error {
 	width := max(1, len(st.Columns))
 	cells, into := make([]any, width), make([]any, width)
 	for i := range cells {
@@ -214,7 +217,7 @@ func stream(rows *sql.Rows, st *compile.Statement, plan *policy.Plan, yield func
 			n, _ := cells[0].(int64)
 			out = append(out[:0], value.OfInt(n))
 		} else {
-			out = row(st, len(plan.Columns), func(i int) value.Value { return stored(&st.Columns[i], cells[i]) }, out)
+			out = row(st, len(plan.Columns), func(i int) value.Value { return decode(&st.Columns[i], cells[i]) }, out)
 		}
 		if !yield(out, nil) {
 			return nil
@@ -278,7 +281,13 @@ func (s *SQLite) Estimate(ctx context.Context) (map[string]int64, error) {
 	if err != nil {
 		return nil, refuse(ctx, err)
 	}
+	return estimates(ctx, rows)
+}
+
+// estimates reads rows of a name and a number.
+func estimates(ctx context.Context, rows *sql.Rows) (map[string]int64, error) {
 	defer rows.Close()
+	out := map[string]int64{}
 	for rows.Next() {
 		var table string
 		var count int64

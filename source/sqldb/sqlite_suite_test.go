@@ -22,6 +22,7 @@ var sqliteLimits = sourcetest.Limits{
 	sourcetest.ExactDecimals: "its numbers are 64-bit integers and doubles",
 	sourcetest.AnyKey:        "its JSON paths have no escapes",
 	sourcetest.Microseconds:  "its date functions count milliseconds",
+	sourcetest.Lists:         "it keeps them as JSON",
 }
 
 func openSQLiteSuite(t *testing.T, d sourcetest.Dataset) source.Source {

@@ -1,0 +1,215 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// mysqlReader reads the catalogue of one database: the classes first, then what belongs to all of them.
+type mysqlReader struct {
+	db       *sql.DB
+	list     []*found
+	byName   map[string]*found
+	warnings []string
+}
+
+// describeMySQL returns the classes of a MariaDB database that the user may see, under source's name, sorted, and
+// warnings about what it left out.
+func describeMySQL(ctx context.Context, db *sql.DB, source string) ([]schema.Class, []string, error) {
+	r := &mysqlReader{db: db, byName: map[string]*found{}}
+	for _, step := range []struct {
+		name, query string
+		take        func(text []string)
+	}{
+		{"classes", mysqlClasses, r.class}, {"columns", mysqlColumns, r.column}, {"checks", mysqlChecks, r.check},
+		{"indexes", mysqlIndexes, r.index}, {"foreign keys", mysqlForeign, r.foreign},
+	} {
+		if err := r.each(ctx, step.query, step.take); err != nil {
+			return nil, nil, fmt.Errorf("describe %s: %s: %w", source, step.name, err)
+		}
+	}
+	for _, f := range r.list {
+		raw := f.Indexes
+		f.Indexes = nil
+		for _, x := range raw {
+			// MariaDB makes such an index for each foreign key: it would tell of one that leads to a hidden class.
+			if x.Unique || !slices.ContainsFunc(f.links, func(l link) bool { return slices.Equal(l.fields, x.Fields) }) {
+				f.index(x.Name, x.Fields, x.Unique)
+			}
+		}
+	}
+	classes, more, err := settle(source, r.list)
+	return classes, append(r.warnings, more...), err
+}
+
+// each runs a query and takes its rows as texts; null as "".
+func (r *mysqlReader) each(ctx context.Context, query string, take func([]string)) error {
+	rows, err := r.db.QueryContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	cells, into := make([]sql.NullString, len(columns)), make([]any, len(columns))
+	for i := range cells {
+		into[i] = &cells[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		text := make([]string, len(cells))
+		for i, c := range cells {
+			text[i] = c.String
+		}
+		take(text)
+	}
+	return rows.Err()
+}
+
+const mysqlClasses = `
+SELECT TABLE_NAME, TABLE_TYPE, IF(TABLE_TYPE = 'VIEW', '', TABLE_COMMENT) FROM information_schema.TABLES
+WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED', 'VIEW') AND TABLE_NAME NOT LIKE 'bailiwick\_%'
+ORDER BY TABLE_NAME`
+
+func (r *mysqlReader) class(x []string) {
+	f := &found{}
+	f.Table, f.View, f.Description = x[0], x[1] == "VIEW", x[2]
+	r.list, r.byName[x[0]] = append(r.list, f), f
+}
+
+// mysqlColumns leaves out columns that the user may not select: they are not listed at all.
+const mysqlColumns = `
+SELECT TABLE_NAME, COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT, EXTRA, COLLATION_NAME,
+	CHARACTER_MAXIMUM_LENGTH, COLUMN_COMMENT, PRIVILEGES
+FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION`
+
+func (r *mysqlReader) column(x []string) {
+	f := r.byName[x[0]]
+	if f == nil || !slices.Contains(strings.Split(x[10], ","), "select") {
+		return
+	}
+	field := schema.Field{Name: x[1], Description: x[9], NotNull: x[4] == "NO" && !f.View}
+	field.Generated = strings.Contains(x[6], "auto_increment") || strings.Contains(x[6], "GENERATED")
+	if x[5] != "NULL" && !field.Generated {
+		field.Default = x[5]
+	}
+	field.Required = field.NotNull && !field.Generated && field.Default == ""
+	mysqlTyped(&field, x[2], x[3])
+	if field.Type == schema.String {
+		field.Unordered = x[7] != "utf8mb4_nopad_bin" || field.Native == "enum" || field.Native == "set"
+		if field.Native == "char" || field.Native == "varchar" {
+			fmt.Sscan(x[8], &field.Length)
+		}
+	}
+	if warning := f.add(field); warning != "" {
+		r.warnings = append(r.warnings, warning)
+	}
+}
+
+// mysqlTypes are the types that filters can work with. Every other one is Opaque.
+var mysqlTypes = map[string]schema.Type{
+	"tinyint": schema.Integer, "smallint": schema.Integer, "mediumint": schema.Integer, "int": schema.Integer, "bigint": schema.Integer,
+	"year": schema.Integer, "decimal": schema.Decimal, "float": schema.Double, "double": schema.Double,
+	"char": schema.String, "varchar": schema.String, "tinytext": schema.String, "text": schema.String, "mediumtext": schema.String,
+	"longtext": schema.String, "enum": schema.String, "set": schema.String,
+	"binary": schema.Bytes, "varbinary": schema.Bytes, "tinyblob": schema.Bytes, "blob": schema.Bytes, "mediumblob": schema.Bytes,
+	"longblob": schema.Bytes, "date": schema.Day, "datetime": schema.Date, "timestamp": schema.Date, "uuid": schema.UUID,
+}
+
+// mysqlTyped says what a column's type is: data is its bare name, full has its length and attributes.
+func mysqlTyped(field *schema.Field, data, full string) {
+	field.Native, field.Type = data, schema.Opaque
+	if t, ok := mysqlTypes[data]; ok {
+		field.Type = t
+	}
+	switch {
+	case full == "tinyint(1)", full == "bit(1)":
+		field.Type = schema.Boolean
+	case data == "bit" && full != "bit(64)":
+		field.Type = schema.Integer
+	case data == "bit", data == "bigint" && strings.Contains(full, "unsigned"):
+		field.Type = schema.Decimal // it goes beyond 64 bits with a sign
+	case data == "enum":
+		if ts, ok := lex(full, true); ok && len(ts) > 2 {
+			for _, t := range ts[2:] {
+				if t.kind == text {
+					field.Values = append(field.Values, value.OfString(t.text))
+				}
+			}
+		}
+	case slices.Contains([]string{"geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection"}, data):
+		field.Native = "geometry"
+	}
+}
+
+// mysqlChecks reads the checks that make JSON of text. Others say nothing: rows that were there before may break them.
+const mysqlChecks = `
+SELECT TABLE_NAME, CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS WHERE CONSTRAINT_SCHEMA = DATABASE() ORDER BY TABLE_NAME, CONSTRAINT_NAME`
+
+func (r *mysqlReader) check(x []string) {
+	f := r.byName[x[0]]
+	ts, ok := lex(x[1], true)
+	if f == nil || !ok {
+		return
+	}
+	for _, said := range rules(ts) {
+		if field := f.Field(said.column.text); field != nil && said.json {
+			restrict(field, said)
+		}
+	}
+}
+
+const mysqlIndexes = `
+SELECT TABLE_NAME, INDEX_NAME, NON_UNIQUE, SUB_PART IS NULL, INDEX_TYPE, COLUMN_NAME
+FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() AND INDEX_TYPE IN ('BTREE', 'HASH')
+ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX`
+
+// index takes one column of an index; of a column that is indexed by its beginning it makes none.
+func (r *mysqlReader) index(x []string) {
+	f := r.byName[x[0]]
+	if f == nil {
+		return
+	}
+	column := x[5]
+	if x[3] != "1" || f.Field(column) == nil {
+		column = ""
+	}
+	if x[1] == "PRIMARY" {
+		f.primary = append(f.primary, column)
+	}
+	if n := len(f.Indexes); n == 0 || f.Indexes[n-1].Name != x[1] {
+		f.Indexes = append(f.Indexes, schema.Index{Name: x[1], Unique: x[2] == "0"})
+	}
+	last := &f.Indexes[len(f.Indexes)-1]
+	last.Fields = append(last.Fields, column)
+}
+
+const mysqlForeign = `
+SELECT TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME, IF(REFERENCED_TABLE_SCHEMA = DATABASE(), REFERENCED_TABLE_NAME, ''), REFERENCED_COLUMN_NAME, ORDINAL_POSITION
+FROM information_schema.KEY_COLUMN_USAGE
+WHERE TABLE_SCHEMA = DATABASE() AND REFERENCED_TABLE_NAME IS NOT NULL
+ORDER BY TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION`
+
+func (r *mysqlReader) foreign(x []string) {
+	f, to := r.byName[x[0]], r.byName[x[3]]
+	if f == nil {
+		return
+	}
+	if x[5] == "1" { // it may lead nowhere that we know
+		f.links = append(f.links, link{to: to})
+	} else if len(f.links) == 0 {
+		return
+	}
+	last := &f.links[len(f.links)-1]
+	last.fields, last.targets = append(last.fields, x[2]), append(last.targets, x[4])
+}

@@ -1,0 +1,297 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/compile"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/go-sql-driver/mysql"
+)
+
+// MySQL is a source in a MariaDB database. It is safe for use by several goroutines.
+type MySQL struct {
+	name string
+	db   *sql.DB
+	// control has connections that only end statements: they must be had when all others are busy.
+	control *sql.DB
+}
+
+// mysqlSession makes every session alike, whatever the server's configuration: reading alone, UTC, and output,
+// comparison and expressions that don't depend on modes. The server ends a statement by itself at the cap of all
+// timeouts (design 03), should we not be there to do it.
+const mysqlSession = `SET SESSION sql_mode = 'STRICT_ALL_TABLES', time_zone = '+00:00', default_regex_flags = '', max_statement_time = 300,
+	sql_select_limit = DEFAULT, sql_auto_is_null = 0, group_concat_max_len = 1048576, collation_connection = 'utf8mb4_nopad_bin'`
+
+// OpenMySQL connects to the database at rawURL, which begins with mysql:// or mariadb://, as the source called name.
+// It opens a read-only session and sees that the server answers and is MariaDB 10.7 or later. The query of the URL
+// may say tls=true, skip-verify or preferred, and socket=path. A password that isn't there is that of MYSQL_PWD.
+func OpenMySQL(ctx context.Context, name, rawURL string) (*MySQL, error) {
+	cfg, err := mysqlConfig(rawURL)
+	if err != nil {
+		return nil, fmt.Errorf("source %s: %w", name, err)
+	}
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("source %s: the database url can't be read", name) // the error may repeat the password
+	}
+	s := &MySQL{name: name, control: sql.OpenDB(connector)}
+	s.db = sql.OpenDB(&mysqlConnector{connector})
+	s.db.SetMaxOpenConns(16)
+	s.db.SetMaxIdleConns(4)
+	s.db.SetConnMaxIdleTime(5 * time.Minute)
+	s.control.SetMaxOpenConns(4)
+	s.control.SetMaxIdleConns(1)
+	s.control.SetConnMaxIdleTime(time.Minute)
+	var version string
+	if err := s.db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
+		return nil, errors.Join(fmt.Errorf("source %s: can't connect to %s: %w", name, cfg.Addr, err), s.Close())
+	}
+	if !isMariaDB(version) {
+		return nil, errors.Join(fmt.Errorf("source %s: the server is %s; this version reads MariaDB 10.7 or later", name, version), s.Close())
+	}
+	return s, nil
+}
+
+// isMariaDB reports whether version is that of a MariaDB whose functions compile counts on: UUIDs came with 10.7.
+func isMariaDB(version string) bool {
+	version = strings.TrimPrefix(version, "5.5.5-")
+	parts := strings.SplitN(version, ".", 3)
+	if len(parts) < 3 || !strings.Contains(version, "MariaDB") {
+		return false
+	}
+	major, _ := strconv.Atoi(parts[0])
+	minor, _ := strconv.Atoi(parts[1])
+	return major > 10 || major == 10 && minor >= 7
+}
+
+var errMySQLURL = errors.New("the database url is not such as mariadb://user:password@host/database")
+
+// mysqlConfig reads a URL. Its errors don't quote it, for it may hold a password.
+func mysqlConfig(rawURL string) (*mysql.Config, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil || u.Scheme != "mysql" && u.Scheme != "mariadb" || len(u.Path) < 2 {
+		return nil, errMySQLURL
+	}
+	cfg := mysql.NewConfig()
+	cfg.Net, cfg.Addr, cfg.DBName = "tcp", u.Host, strings.TrimPrefix(u.Path, "/")
+	cfg.User = u.User.Username()
+	var given bool
+	if cfg.Passwd, given = u.User.Password(); !given {
+		cfg.Passwd = os.Getenv("MYSQL_PWD") // as MariaDB's own clients do
+	}
+	if u.Port() == "" {
+		cfg.Addr += ":3306"
+	}
+	for key, values := range u.Query() {
+		switch key {
+		case "tls":
+			cfg.TLSConfig = values[0]
+		case "socket":
+			cfg.Net, cfg.Addr = "unix", values[0]
+		default:
+			return nil, fmt.Errorf("the database url has the option %s; it may have tls and socket", key)
+		}
+	}
+	cfg.Timeout = 10 * time.Second
+	cfg.Logger = &mysql.NopLogger{}
+	return cfg, nil
+}
+
+// A mysqlConnector opens connections with our settings.
+type mysqlConnector struct{ driver.Connector }
+
+func (c *mysqlConnector) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, statement := range []string{"SET NAMES utf8mb4 COLLATE utf8mb4_nopad_bin", mysqlSession, "SET SESSION TRANSACTION READ ONLY"} {
+		if _, err := conn.(driver.ExecerContext).ExecContext(ctx, statement, nil); err != nil {
+			return nil, errors.Join(err, conn.Close())
+		}
+	}
+	return conn, nil
+}
+
+// Close ends all connections.
+func (s *MySQL) Close() error { return errors.Join(s.db.Close(), s.control.Close()) }
+
+// Ping implements source.Pinger.
+func (s *MySQL) Ping(ctx context.Context) error {
+	if err := s.db.PingContext(ctx); err != nil {
+		return s.refuse(ctx, err)
+	}
+	return nil
+}
+
+// Describe implements source.Source.
+func (s *MySQL) Describe(ctx context.Context) ([]schema.Class, []string, error) {
+	return describeMySQL(ctx, s.db, s.name)
+}
+
+// Read implements source.Source. The statement runs when the rows are ranged over.
+func (s *MySQL) Read(ctx context.Context, p policy.Permit) (source.Rows, error) {
+	st, err := compile.SQL(p, compile.MySQL)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := p.Plan()
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(value.Row, error) bool) {
+		if err := s.run(ctx, &st, &plan, yield); err != nil {
+			yield(nil, s.refuse(ctx, err))
+		}
+	}, nil
+}
+
+// grace is how long a statement that was told to end may take before its connection is closed.
+const grace = 2 * time.Second
+
+// run holds one connection for one statement. The driver would leave a statement running when its context ends and
+// close the connection; so the statement gets a context of its own, and the server is told to end it.
+func (s *MySQL) run(ctx context.Context, st *compile.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	id, err := connectionID(ctx, conn)
+	if err != nil {
+		return err
+	}
+	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	killed := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(killed)
+		last := time.AfterFunc(grace, cancel)
+		s.kill(id)
+		<-own.Done()
+		last.Stop()
+	})
+	defer func() {
+		if !stop() { // the order to end may come after the statement: nobody else shall meet it
+			cancel()
+			<-killed
+			conn.Raw(func(any) error { return driver.ErrBadConn })
+		}
+	}()
+	rows, err := conn.QueryContext(own, st.Text, st.Args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var ended error // what a statement gives once it was told to end may be wrong
+	err = stream(rows, st, plan, mysqlValue, func(r value.Row, err error) bool {
+		ended = ctx.Err()
+		return ended == nil && yield(r, err)
+	})
+	if err != nil {
+		return err
+	}
+	return ended
+}
+
+func connectionID(ctx context.Context, conn *sql.Conn) (id int64, err error) {
+	err = conn.QueryRowContext(ctx, "SELECT CONNECTION_ID()").Scan(&id)
+	return id, err
+}
+
+// kill ends the statement that runs on a connection.
+func (s *MySQL) kill(id int64) {
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	s.control.ExecContext(ctx, "KILL QUERY "+strconv.FormatInt(id, 10)) // when it fails, the connection closes after grace
+}
+
+// mysqlValue is what the driver gives as a value of the column's field.
+func mysqlValue(c *compile.Column, v any) value.Value {
+	f := c.Field
+	switch v := v.(type) {
+	case nil:
+		return value.Value{}
+	case int64:
+		if f.Type == schema.Boolean && (v == 0 || v == 1) {
+			return value.OfBool(v == 1)
+		}
+		return value.OfInt(v)
+	case uint64:
+		return value.OfDecimal(strconv.FormatUint(v, 10))
+	case float32:
+		return value.OfFloat(float64(v)) // as it compares
+	case float64:
+		return value.OfFloat(v)
+	case []byte:
+		return mysqlText(f, string(v))
+	case string:
+		return mysqlText(f, v)
+	}
+	return stringOf(fmt.Sprint(v))
+}
+
+// mysqlText reads what comes as text. A date that is none (0000-00-00) is shown as it is.
+func mysqlText(f *schema.Field, text string) value.Value {
+	switch f.Type {
+	case schema.Bytes:
+		return value.OfBytes(text)
+	case schema.Decimal:
+		if strings.Contains(text, ".") {
+			text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+		}
+		return value.OfDecimal(text)
+	case schema.Integer:
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return value.OfInt(n)
+		}
+	case schema.Boolean:
+		if text == "0" || text == "1" {
+			return value.OfBool(text == "1")
+		}
+	case schema.Date:
+		if t, err := time.Parse("2006-01-02 15:04:05", text); err == nil {
+			return value.OfTime(t)
+		}
+	case schema.Day:
+		if t, err := time.Parse(time.DateOnly, text); err == nil {
+			return value.OfDay(t.UnixMicro())
+		}
+	case schema.JSON:
+		return jsonOf(text)
+	}
+	return stringOf(text)
+}
+
+// refuse knows the errors of MariaDB that mean something to the asker.
+func (s *MySQL) refuse(ctx context.Context, err error) error {
+	e := refuse(ctx, err)
+	if my, ok := errors.AsType[*mysql.MySQLError](err); ok && my.Number == 1969 && ctx.Err() == nil { // max_statement_time
+		p := problem.Of(e)
+		p.Code, p.Detail = problem.Timeout, "the query took too long and was stopped"
+	}
+	return e
+}
+
+// Estimate implements source.Estimator from what the storage engines tell.
+func (s *MySQL) Estimate(ctx context.Context) (map[string]int64, error) {
+	rows, err := s.db.QueryContext(ctx, `SELECT TABLE_NAME, TABLE_ROWS FROM information_schema.TABLES
+		WHERE TABLE_SCHEMA = DATABASE() AND TABLE_ROWS IS NOT NULL AND TABLE_TYPE <> 'VIEW'`)
+	if err != nil {
+		return nil, s.refuse(ctx, err)
+	}
+	return estimates(ctx, rows)
+}
