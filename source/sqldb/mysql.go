@@ -144,19 +144,7 @@ func (s *MySQL) Describe(ctx context.Context) ([]schema.Class, []string, error) 
 
 // Read implements source.Source. The statement runs when the rows are ranged over.
 func (s *MySQL) Read(ctx context.Context, p policy.Permit) (source.Rows, error) {
-	st, err := compile.SQL(p, compile.MySQL)
-	if err != nil {
-		return nil, err
-	}
-	plan, err := p.Plan()
-	if err != nil {
-		return nil, err
-	}
-	return func(yield func(value.Row, error) bool) {
-		if err := s.run(ctx, &st, &plan, yield); err != nil {
-			yield(nil, s.refuse(ctx, err))
-		}
-	}, nil
+	return read(ctx, s, compile.MySQL, p)
 }
 
 // grace is how long a statement that was told to end may take before its connection is closed.

@@ -88,27 +88,18 @@ func (s *Postgres) Describe(ctx context.Context) ([]schema.Class, []string, erro
 
 // Read implements source.Source. The statement runs when the rows are ranged over.
 func (s *Postgres) Read(ctx context.Context, p policy.Permit) (source.Rows, error) {
-	st, err := compile.SQL(p, compile.PostgreSQL)
-	if err != nil {
-		return nil, err
-	}
-	plan, err := p.Plan()
-	if err != nil {
-		return nil, err
-	}
-	// Text is asked for in every column: its forms are few and fixed by settings.
+	return read(ctx, s, compile.PostgreSQL, p)
+}
+
+// run asks for text in every column: its forms are few and fixed by settings.
+func (s *Postgres) run(ctx context.Context, st *compile.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
 	args := append([]any{pgx.QueryResultFormats{pgx.TextFormatCode}}, st.Args...)
-	return func(yield func(value.Row, error) bool) {
-		rows, err := s.pool.Query(ctx, st.Text, args...)
-		if err != nil {
-			yield(nil, s.refuse(ctx, err))
-			return
-		}
-		defer rows.Close()
-		if err := s.stream(rows, &st, &plan, yield); err != nil {
-			yield(nil, s.refuse(ctx, err))
-		}
-	}, nil
+	rows, err := s.pool.Query(ctx, st.Text, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	return s.stream(rows, st, plan, yield)
 }
 
 func (s *Postgres) stream(rows pgx.Rows, st *compile.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {

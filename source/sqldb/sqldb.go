@@ -13,14 +13,41 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/compile"
+	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // jsonDepth is how deep the JSON of a column may nest to be read as JSON; deeper it is shown as text.
 const jsonDepth = 100
+
+// A database is what differs between the adapters once a permit is compiled.
+type database interface {
+	// run gives the rows of a statement to yield until the end, or until yield has enough, and returns what went wrong.
+	run(ctx context.Context, st *compile.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error
+	// refuse says what an error of run means to the asker.
+	refuse(ctx context.Context, err error) error
+}
+
+// read compiles p for db. The statement runs when the rows are ranged over.
+func read(ctx context.Context, db database, d compile.Dialect, p policy.Permit) (source.Rows, error) {
+	st, err := compile.SQL(p, d)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := p.Plan()
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(value.Row, error) bool) {
+		if err := db.run(ctx, &st, &plan, yield); err != nil {
+			yield(nil, db.refuse(ctx, err))
+		}
+	}, nil
+}
 
 // refuse says what an error of the database means to the asker. The database's own words stay in Err.
 func refuse(ctx context.Context, err error) error {

@@ -144,28 +144,21 @@ func (s *SQLite) Describe(ctx context.Context) ([]schema.Class, []string, error)
 
 // Read implements source.Source. The statement runs when the rows are ranged over.
 func (s *SQLite) Read(ctx context.Context, p policy.Permit) (source.Rows, error) {
-	st, err := compile.SQL(p, compile.SQLite)
-	if err != nil {
-		return nil, err
-	}
-	plan, err := p.Plan()
-	if err != nil {
-		return nil, err
-	}
-	return func(yield func(value.Row, error) bool) {
-		rows, err := s.query(ctx, st)
-		if err != nil {
-			yield(nil, refuse(ctx, err))
-			return
-		}
-		defer rows.Close()
-		if err := stream(rows, &st, &plan, stored, yield); err != nil {
-			yield(nil, refuse(ctx, err))
-		}
-	}, nil
+	return read(ctx, s, compile.SQLite, p)
 }
 
-func (s *SQLite) query(ctx context.Context, st compile.Statement) (*sql.Rows, error) {
+func (s *SQLite) run(ctx context.Context, st *compile.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
+	rows, err := s.query(ctx, st)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	return stream(rows, st, plan, stored, yield)
+}
+
+func (*SQLite) refuse(ctx context.Context, err error) error { return refuse(ctx, err) }
+
+func (s *SQLite) query(ctx context.Context, st *compile.Statement) (*sql.Rows, error) {
 	s.mu.Lock()
 	stmt := s.prepared[st.Text]
 	s.mu.Unlock()
