@@ -5,8 +5,6 @@
 package identity
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -67,11 +65,4 @@ type List struct {
 // Allows reports whether name stays. A nil Only keeps all; an empty one keeps none.
 func (l List) Allows(name string) bool {
 	return (l.Only == nil || slices.Contains(l.Only, name)) && !slices.Contains(l.Except, name)
-}
-
-// Fingerprint returns the first 8 hex digits of the SHA-256 of a secret or a filter value: enough to tell two
-// apart in a log, too little to find either.
-func Fingerprint(secret string) string {
-	sum := sha256.Sum256([]byte(secret))
-	return hex.EncodeToString(sum[:4])
 }

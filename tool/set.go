@@ -11,7 +11,6 @@ import (
 	bailiwick "github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
-	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -127,23 +126,6 @@ func short(name string) string {
 		return name[:most]
 	}
 	return name
-}
-
-// Named returns those of tools that names lists, in that order; an unknown name is an error with the nearest known.
-func Named(tools []Tool, names []string) ([]Tool, error) {
-	var out []Tool
-	for _, n := range names {
-		i := slices.IndexFunc(tools, func(t Tool) bool { return t.Name == n })
-		if i < 0 {
-			known := make([]string, len(tools))
-			for j, t := range tools {
-				known[j] = t.Name
-			}
-			return nil, fmt.Errorf("there is no tool %q%s", n, problem.DidYouMean(problem.Nearest(n, known, 1)))
-		}
-		out = append(out, tools[i])
-	}
-	return out, nil
 }
 
 // compact drops the white space that makes a schema readable in the source.
