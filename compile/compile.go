@@ -56,7 +56,11 @@ func SQL(p policy.Permit, d Dialect) (Statement, error) {
 	if err != nil {
 		return Statement{}, err
 	}
-	w := &writer{speaker: d.speaker(), plan: &plan}
+	s, err := d.speaker()
+	if err != nil {
+		return Statement{}, err
+	}
+	w := &writer{speaker: s, plan: &plan}
 	w.text.Grow(1 << 10) // a class of 20 fields
 	if plan.Count {
 		err = w.count()
@@ -110,14 +114,16 @@ type speaker interface {
 	length(x operand) string
 }
 
-func (d Dialect) speaker() speaker {
+func (d Dialect) speaker() (speaker, error) {
 	switch d {
+	case SQLite:
+		return sqlite{}, nil
 	case PostgreSQL:
-		return postgres{}
+		return postgres{}, nil
 	case MySQL:
-		return mysql{}
+		return mysql{}, nil
 	}
-	return sqlite{}
+	return nil, problem.New(problem.Internal, fmt.Sprintf("compile speaks no dialect %d", d))
 }
 
 type writer struct {

@@ -262,3 +262,18 @@ var statementRows = []statementRow{
 		`SELECT +v1."id", +v1."name", +v1."plan" FROM (SELECT t."id", t."name", t."plan" FROM "orgs" AS t) AS v1 ORDER BY v1."id" DESC LIMIT +?`, `6`,
 		`SELECT v1."id", v1."name", v1."plan" FROM (SELECT t."id", t."name", t."plan" FROM "orgs" AS t) AS v1 ORDER BY v1."id" COLLATE "C" DESC LIMIT $1`, `6`, `[0]`},
 }
+
+// TestUnknownDialect wants nothing written in a dialect that compile doesn't speak.
+func TestUnknownDialect(t *testing.T) {
+	p, err := policy.New(policy.Rules{Unlisted: true}, []schema.Class{{Source: "app", Name: "a", Table: "a", Key: []string{"id"}, Fields: []schema.Field{{Name: "id"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	permit, err := p.Read(identity.Principal{Scopes: []identity.Scope{identity.Read}}, &query.Count{Class: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st, err := compile.SQL(permit, compile.Dialect(99)); problem.CodeOf(err) != problem.Internal || st.Text != "" {
+		t.Errorf("dialect 99: %q, %v; want %s", st.Text, err, problem.Internal)
+	}
+}
