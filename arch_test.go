@@ -23,21 +23,24 @@ var mayImport = map[string]string{
 	"value":   "problem",
 	"schema":  "value",
 	"query":   "problem value",
+	"algebra": "query schema value",
 
 	// the way
-	"identity": "problem query value",
-	"policy":   "identity problem query schema value",
-	"compile":  "policy problem query schema value",
-	"source":   "policy schema value",
-	"redact":   "policy problem value",
-	"shape":    "policy problem redact value",
-	"audit":    "problem value",
-	"limit":    "problem",
-	".":        "audit identity limit policy problem query redact schema shape source value",
+	"identity":     "problem query value",
+	"bind":         "algebra problem query schema value",
+	"policy":       "algebra bind identity problem query schema value",
+	"compile":      "algebra compile/expr policy problem query schema value",
+	"compile/expr": "algebra problem query schema value",
+	"source":       "policy schema value",
+	"redact":       "policy problem value",
+	"shape":        "policy problem redact value",
+	"audit":        "problem value",
+	"limit":        "problem",
+	".":            "audit identity limit policy problem query redact schema shape source value",
 
 	// doors to data
-	"source/sqldb":      "compile policy problem query schema source value",
-	"source/memory":     "policy problem query schema source value",
+	"source/sqldb":      "compile compile/expr policy problem query schema source value",
+	"source/memory":     "algebra policy problem query schema source value",
 	"source/sourcetest": "compile identity policy problem query schema source value",
 
 	// doors to people and agents

@@ -123,6 +123,18 @@ type (
 		Match Filter
 		At    string
 	}
+	// InQuery holds where the value at Path is the Key of a record of Class for which Where (nil: all) holds; with Not,
+	// where it is the Key of none. Key is nil for $inQuery: the key that the pointer at Path holds. View is which of the
+	// plan's views it reads, from 1; policy sets it.
+	InQuery struct {
+		Path  Path
+		Class string
+		Where Filter
+		Key   Path
+		Not   bool
+		At    string
+		View  int
+	}
 	// And holds where every part holds; an empty And is invalid.
 	And []Filter
 	// Or holds where some part holds; an empty Or is invalid.
@@ -140,6 +152,7 @@ func (Regex) isFilter()      {}
 func (StartsWith) isFilter() {}
 func (Size) isFilter()       {}
 func (ElemMatch) isFilter()  {}
+func (InQuery) isFilter()    {}
 func (And) isFilter()        {}
 func (Or) isFilter()         {}
 func (Not) isFilter()        {}
