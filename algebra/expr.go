@@ -27,7 +27,7 @@ type (
 	}
 	// Element is the element of the list that the Over which is Up levels out, from 0, is looking at. It is JSON.
 	Element struct{ Up int }
-	// Before is what the Reduce which is Up levels out, from 0, has computed so far. It is JSON.
+	// Before is what the Over which is Up levels out, from 0 and of any kind, has computed so far: a Reduce. It is JSON.
 	Before struct{ Up int }
 	// Const is a constant: of the kind that T wants, or null.
 	Const struct {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/compile/regex"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -277,7 +278,7 @@ func (m mysql) after(w *writer, x string, f *schema.Field, op string, v any) {
 }
 
 func (m mysql) matches(w *writer, x operand, r query.Regex) error {
-	pattern, err := perl.translate(r)
+	pattern, err := regex.MariaDB(r)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/compile/regex"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -219,7 +220,7 @@ func (p postgres) after(w *writer, x string, f *schema.Field, op string, v any) 
 }
 
 func (p postgres) matches(w *writer, x operand, r query.Regex) error {
-	pattern, err := advanced.translate(r)
+	pattern, err := regex.PostgreSQL(r)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,8 @@ type Scope interface {
 	Arg(v any, cast string) string
 	// Alias makes a name that is unique in the statement.
 	Alias(prefix string) string
-	// Atom returns a text that may be repeated: x itself when it is short, else the name of a column that holds x.
+	// Atom returns a text that may be repeated: x itself when it is short, else the name of a column that holds x. It
+	// takes texts over one record: what is computed over a group (see Accumulate) is repeated as it is.
 	Atom(x string) string
 	// Column is what an expression sees of column i of the record (see Dialect.Stored).
 	Column(i int) string
@@ -51,9 +52,13 @@ type Dialect interface {
 	Stored(s Scope, x string, f *schema.Field) string
 	// Const is a constant, as a value of type t.
 	Const(s Scope, v value.Value, t schema.Type) string
-	// Apply writes an operator; types are those of args, t that of the result.
-	Apply(s Scope, op algebra.Op, args []string, types []schema.Type, t schema.Type) (string, error)
-	// Case writes a Case; otherwise is "" for null.
+	// Compare writes x op y for operands of type t, null where one of them is null; op is Eq, Gt, Gte, Lt or Lte. Write
+	// makes the comparisons that know null of it.
+	Compare(s Scope, op algebra.Op, x, y string, t schema.Type) (string, error)
+	// Apply writes e, whose operands are args; those that must be constants are looked up in e. Comparisons, IsNull, And,
+	// Or, Not and IfNull don't come here: Write does them.
+	Apply(s Scope, e algebra.Apply, args []string) (string, error)
+	// Case writes a Case; otherwise is "" for null. In ifs, null doesn't hold.
 	Case(s Scope, ifs, thens []string, otherwise string, t schema.Type) string
 	Part(s Scope, x string, path query.Path) (string, error)
 	SetPart(s Scope, x string, path query.Path, v string) (string, error)

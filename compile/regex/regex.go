@@ -1,4 +1,7 @@
-package compile
+// Package regex writes regular expressions of RE2 syntax in the syntax of a database, so that both match the same texts.
+//
+// It stands inside of compile. What a database's own syntax can't say, or may give up on, it refuses by name.
+package regex
 
 import (
 	"fmt"
@@ -6,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
@@ -29,6 +33,16 @@ var advanced = syntaxOf{database: "PostgreSQL", all: ".", end: `\Z`, escapes: [2
 // perl is MariaDB's (PCRE2), whose compiled expressions hold 64 KiB. It goes back and tries again, gives up after ten
 // million steps on a text, and then says that it doesn't match.
 var perl = syntaxOf{database: "MariaDB", all: `(?s:.)`, end: `\z`, escapes: [2]string{`\x{%X}`, `\x{%X}`}, repeats: 1000, weight: 30_000, open: 4}
+
+// PostgreSQL writes r as PostgreSQL reads it, or returns an Unsupported problem.
+func PostgreSQL(r query.Regex) (string, error) { return advanced.translate(r) }
+
+// MariaDB writes r as MariaDB reads it, or returns an Unsupported problem.
+func MariaDB(r query.Regex) (string, error) { return perl.translate(r) }
+
+func unsupported(format string, args ...any) error {
+	return problem.New(problem.Unsupported, fmt.Sprintf(format, args...))
+}
 
 // translate writes a regular expression of RE2 syntax as one of s that matches the same texts. It writes every
 // construct in full, for they differ in what short forms mean: classes by their ranges, case folding by classes,

@@ -1,0 +1,200 @@
+package expr
+
+import (
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// apply writes the operators that are the same in all dialects, and asks the dialect for the others.
+func (w writer) apply(e algebra.Apply) (string, error) {
+	switch e.Op {
+	case algebra.And, algebra.Or:
+		return w.logic(e, w.sure)
+	case algebra.Not:
+		x, err := w.sure(e.Args[0])
+		return "(NOT " + x + ")", err
+	case algebra.Eq, algebra.Ne, algebra.Gt, algebra.Gte, algebra.Lt, algebra.Lte, algebra.Cmp:
+		return w.compare(e)
+	}
+	args, err := w.list(e.Args)
+	if err != nil {
+		return "", err
+	}
+	switch e.Op {
+	case algebra.IsNull:
+		return "(" + args[0] + " IS NULL)", nil
+	case algebra.IfNull:
+		return "coalesce(" + strings.Join(args, ", ") + ")", nil
+	}
+	return w.d.Apply(w.s, e, args)
+}
+
+// logic writes an And or an Or of what one makes of each operand.
+func (w writer) logic(e algebra.Apply, one func(algebra.Expr) (string, error)) (string, error) {
+	sep := " AND "
+	if e.Op == algebra.Or {
+		sep = " OR "
+	}
+	parts := make([]string, len(e.Args))
+	for i, a := range e.Args {
+		var err error
+		if parts[i], err = one(a); err != nil {
+			return "", err
+		}
+	}
+	return "(" + strings.Join(parts, sep) + ")", nil
+}
+
+// sure writes a Boolean that is never null: false for null.
+func (w writer) sure(e algebra.Expr) (string, error) {
+	if a, ok := e.(algebra.Apply); ok && (a.Op == algebra.And || a.Op == algebra.Or) {
+		return w.logic(a, w.sure)
+	}
+	x, err := w.condition(e)
+	if err != nil || definite(e) && !plain(e) {
+		return x, err
+	}
+	return "(" + x + " IS TRUE)", nil
+}
+
+// condition writes a Boolean for which null means the same as false.
+func (w writer) condition(e algebra.Expr) (string, error) {
+	a, ok := e.(algebra.Apply)
+	switch {
+	case ok && (a.Op == algebra.And || a.Op == algebra.Or):
+		return w.logic(a, w.condition)
+	case plain(e):
+		args, err := w.list(a.Args)
+		if err != nil {
+			return "", err
+		}
+		return w.d.Compare(w.s, a.Op, args[0], args[1], a.Args[0].Type())
+	}
+	return w.expr(e)
+}
+
+// plain reports whether e is a comparison that is null at most where it doesn't hold.
+func plain(e algebra.Expr) bool {
+	a, ok := e.(algebra.Apply)
+	if !ok {
+		return false
+	}
+	switch a.Op {
+	case algebra.Eq:
+		return definite(a.Args[0]) || definite(a.Args[1])
+	case algebra.Gt, algebra.Gte:
+		return definite(a.Args[1])
+	case algebra.Lt, algebra.Lte:
+		return definite(a.Args[0])
+	}
+	return false
+}
+
+// compare writes a comparison that is never null: null equals null and is less than all else.
+func (w writer) compare(e algebra.Apply) (string, error) {
+	args, err := w.list(e.Args)
+	if err != nil {
+		return "", err
+	}
+	x, y, t := args[0], args[1], e.Args[0].Type()
+	both := definite(e.Args[0]) && definite(e.Args[1])
+	switch e.Op {
+	case algebra.Ne:
+		x, err = w.versus(algebra.Eq, x, y, t, both)
+		return "(NOT " + x + ")", err
+	case algebra.Cmp:
+		x, y = w.s.Atom(x), w.s.Atom(y)
+		less, err := w.versus(algebra.Lt, x, y, t, both)
+		if err != nil {
+			return "", err
+		}
+		more, err := w.versus(algebra.Gt, x, y, t, both)
+		return "(CASE WHEN " + less + " THEN -1 WHEN " + more + " THEN 1 ELSE 0 END)", err
+	}
+	return w.versus(e.Op, x, y, t, both)
+}
+
+// versus writes x op y, null included; both tells that neither is ever null.
+func (w writer) versus(op algebra.Op, x, y string, t schema.Type, both bool) (string, error) {
+	if both {
+		return w.d.Compare(w.s, op, x, y, t)
+	}
+	x, y = w.s.Atom(x), w.s.Atom(y)
+	text, err := w.d.Compare(w.s, op, x, y, t)
+	if err != nil {
+		return "", err
+	}
+	var null string // what holds where one of the two is null
+	switch op {
+	case algebra.Eq:
+		null = x + " IS NULL AND " + y + " IS NULL"
+	case algebra.Gt:
+		null = x + " IS NOT NULL"
+	case algebra.Gte:
+		null = y + " IS NULL"
+	case algebra.Lt:
+		null = y + " IS NOT NULL"
+	case algebra.Lte:
+		null = x + " IS NULL"
+	default:
+		return "", problem.New(problem.Internal, "compile/expr compares with no such operator")
+	}
+	return "coalesce(" + text + ", " + null + ")", nil
+}
+
+// definite reports whether e is never null.
+func definite(e algebra.Expr) bool {
+	switch e := e.(type) {
+	case algebra.Const:
+		return !e.Value.IsNull()
+	case algebra.Matches, algebra.Object, algebra.List:
+		return true
+	case algebra.Apply:
+		switch e.Op {
+		case algebra.Eq, algebra.Ne, algebra.Gt, algebra.Gte, algebra.Lt, algebra.Lte, algebra.Cmp, algebra.IsNull, algebra.And,
+			algebra.Or, algebra.Not, algebra.Truth, algebra.InList, algebra.IsList, algebra.TypeOf:
+			return true
+		}
+	}
+	return false
+}
+
+// Unsupported is the problem of what a database can't do, with the nearest form that works.
+func Unsupported(detail, nearest string) error {
+	return &problem.Error{Code: problem.Unsupported, Detail: detail, Suggestion: nearest}
+}
+
+// sign is how a comparison is written.
+func sign(op algebra.Op) string {
+	switch op {
+	case algebra.Eq:
+		return "="
+	case algebra.Gt:
+		return ">"
+	case algebra.Gte:
+		return ">="
+	case algebra.Lt:
+		return "<"
+	}
+	return "<="
+}
+
+// standard is what dialects write the same. A dialect embeds it.
+type standard struct{}
+
+// Case implements Dialect.
+func (standard) Case(_ Scope, ifs, thens []string, otherwise string, _ schema.Type) string {
+	var b strings.Builder
+	b.WriteString("(CASE")
+	for i := range ifs {
+		b.WriteString(" WHEN " + ifs[i] + " THEN " + thens[i])
+	}
+	if otherwise != "" {
+		b.WriteString(" ELSE " + otherwise)
+	}
+	b.WriteString(" END)")
+	return b.String()
+}
