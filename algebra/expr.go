@@ -102,7 +102,8 @@ type (
 		Regex query.Regex // its Path is nil
 	}
 	// Dates in expressions are instants of the years 1 to 9999; what is outside of them is null. A Zone is "" for UTC, an
-	// offset as "+05:30", or a name of the IANA database.
+	// offset as "+05:30", or a name of the IANA database. A time of the clock that a zone has twice is the first of the two;
+	// one that it skips is read with the offset before, so 02:30 is 03:30 where 02:00 became 03:00.
 	//
 	// DatePart is a part of X, a Date, as the calendar and the clock of Zone have it: an Integer. Part is year, month,
 	// dayOfMonth, dayOfYear, dayOfWeek (1 is Sunday), isoDayOfWeek (1 is Monday), isoWeek, isoWeekYear, hour, minute,
@@ -113,7 +114,7 @@ type (
 		Zone string
 	}
 	// DateTrunc is the instant at which the Unit of X, a Date, begins in Zone. Unit is year, quarter, month, week, day,
-	// hour, minute or second. WeekStart is the first day of the week, 0 is Sunday.
+	// hour, minute or second, the last three with the offset that X has. WeekStart is the first day of the week, 0 is Sunday.
 	DateTrunc struct {
 		X         Expr
 		Unit      string
