@@ -62,7 +62,9 @@ type Column struct {
 	List    bool   // of type JSON, and always a list or null
 	NotNull bool   // it is never null
 	ID      bool   // it is an id: it leaves as text
-	Class   string // the class that it points to, as the asker addresses it; "" for none
+	// Class is the class that it points to, as the asker addresses it, and ClassKey the field there whose value it holds;
+	// "" for none.
+	Class, ClassKey string
 }
 
 // Key is the name by which bound filters name c in the first part of their paths. It is unique in a Shape.

@@ -14,6 +14,7 @@ import (
 	"sort"
 	"strconv"
 
+	"github.com/bailiwick-dev/bailiwick/bind"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -224,7 +225,7 @@ func (c *class) filters(fail func(string, ...any)) {
 		c.tenant = c.compileTenant(t, fail)
 	}
 	if c.rule.Canonical != nil {
-		bound, _, err := bind(c.rule.Canonical, ruleScope{c})
+		bound, _, err := bind.Filter(c.rule.Canonical, ruleScope{c}, nil)
 		if err != nil {
 			e := problem.Of(err)
 			fail("canonical: %s%s", e.Detail, problem.DidYouMean(e.Near))
@@ -315,7 +316,7 @@ func holds(f *schema.Field, text string) bool {
 		_, ok := value.OfDateText(text)
 		return ok
 	case schema.UUID:
-		_, ok := uuid(value.OfString(text))
+		_, ok := value.OfUUIDText(text)
 		return ok
 	}
 	return true

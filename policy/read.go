@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/bind"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -22,6 +23,8 @@ func (p *Policy) Read(who identity.Principal, q query.Query) (Permit, error) {
 		return p.count(who, q)
 	case *query.Find:
 		return p.find(who, q)
+	case *query.Pipeline:
+		return p.pipeline(who, q)
 	}
 	return Permit{}, problem.New(problem.Internal, fmt.Sprintf("policy can't read %T", q))
 }
@@ -32,7 +35,7 @@ func (p *Policy) count(who identity.Principal, q *query.Count) (Permit, error) {
 		return Permit{}, err
 	}
 	plan := &Plan{Count: true, View: v, Version: p.version}
-	plan.Where, plan.Notes, err = bind(q.Where, viewScope{v})
+	plan.Where, plan.Notes, err = bind.Filter(q.Where, viewScope{v}, &relations{plan: plan, raw: q.Raw})
 	return Permit{plan}, err
 }
 
@@ -43,7 +46,7 @@ func (p *Policy) find(who identity.Principal, q *query.Find) (Permit, error) {
 		return Permit{}, err
 	}
 	plan := &Plan{View: v, Limit: q.Limit, Skip: q.Skip, Version: p.version}
-	if plan.Where, plan.Notes, err = bind(q.Where, viewScope{v}); err != nil {
+	if plan.Where, plan.Notes, err = bind.Filter(q.Where, viewScope{v}, &relations{plan: plan, raw: q.Raw}); err != nil {
 		return Permit{}, err
 	}
 	if q.IDs != nil {
@@ -94,7 +97,7 @@ func (plan *Plan) byID(ids []string) error {
 	case len(any) == 0:
 		where = query.In{Path: query.Path{key[0]}}
 	}
-	bound, _, err := bind(where, keyScope{viewScope{plan.View}})
+	bound, _, err := bind.Filter(where, keyScope{viewScope{plan.View}}, nil)
 	plan.Where = bound
 	return err
 }

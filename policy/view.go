@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/bailiwick-dev/bailiwick/bind"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -78,7 +79,7 @@ func (v *View) scope() string {
 			return "tenant_missing"
 		}
 		// The tenant comes as text from a token or a claim; it is compared as what the field holds.
-		f, _, err := bind(query.Compare{Path: query.Path{t.field.Name}, Op: query.Eq, Value: is}, tenantScope{c})
+		f, _, err := bind.Filter(query.Compare{Path: query.Path{t.field.Name}, Op: query.Eq, Value: is}, tenantScope{ruleScope{c}}, nil)
 		if _, never := f.(query.Never); err != nil || never {
 			return "tenant_mismatch"
 		}
@@ -92,7 +93,7 @@ func (v *View) scope() string {
 		if key == "default" {
 			f = withoutFields(f, v.layers)
 		}
-		bound, _, err := bind(f, ruleScope{c})
+		bound, _, err := bind.Filter(f, ruleScope{c}, nil)
 		if err != nil {
 			return "principal_filter" // it names what the class hasn't got: absence refuses
 		}
@@ -366,6 +367,6 @@ func (v *View) Pointer(field string) (Relation, bool) {
 
 // CanName reports whether f names visible fields alone.
 func (v *View) CanName(f query.Filter) bool {
-	_, _, err := bind(f, viewScope{v})
+	_, _, err := bind.Filter(f, viewScope{v}, nil)
 	return err == nil
 }

@@ -131,3 +131,18 @@ var dateLayouts = [...]string{
 	"2006-01-02T15:04:05Z07:00", "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02 15:04:05",
 	"2006-01-02T15:04Z07:00", "2006-01-02 15:04Z07:00", "2006-01-02T15:04", "2006-01-02 15:04",
 }
+
+// OfUUIDText returns the UUID that s writes, in lower case, as a String. It reports false for anything else.
+func OfUUIDText(s string) (Value, bool) {
+	s = strings.ToLower(s)
+	if len(s) != 36 {
+		return Value{}, false
+	}
+	for i := range len(s) {
+		dash := i == 8 || i == 13 || i == 18 || i == 23
+		if dash != (s[i] == '-') || !dash && !strings.ContainsRune("0123456789abcdef", rune(s[i])) {
+			return Value{}, false
+		}
+	}
+	return OfString(s), true
+}

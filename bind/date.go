@@ -1,0 +1,192 @@
+package bind
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+var units = []string{"year", "quarter", "month", "week", "day", "hour", "minute", "second", "millisecond"}
+
+var weekdays = []string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}
+
+// offset is a time zone by its distance from UTC, as MongoDB writes one.
+var offset = regexp.MustCompile(`^([+-])(0[0-9]|1[0-4])(?::?([0-5][0-9]))?$`)
+
+func date(e query.Call, args []node) (node, bool, error) {
+	i := slices.IndexFunc(query.Signatures, func(s query.Signature) bool { return s.Op == e.Op })
+	if i < 0 || !slices.Contains(query.Signatures[i].Names, "timezone") {
+		return node{}, false, nil
+	}
+	d := dated{call: e, names: query.Signatures[i].Names, args: args}
+	n, err := d.bind()
+	return n, true, err
+}
+
+// dated is an operator on dates with its arguments by name.
+type dated struct {
+	call  query.Call
+	names []string
+	args  []node
+}
+
+func (d dated) arg(name string) *node {
+	i := slices.Index(d.names, name)
+	if i < 0 {
+		return &node{expr: algebra.Const{T: schema.JSON}, constant: true}
+	}
+	return &d.args[i]
+}
+
+func (d dated) bind() (node, error) {
+	zone, err := d.zone()
+	if err != nil {
+		return node{}, err
+	}
+	x, err := d.args[0].want(schema.Date, d.call.Op)
+	if err != nil {
+		return node{}, err
+	}
+	switch d.call.Op {
+	case "$dateToString":
+		return d.format(x, zone)
+	case "$dateTrunc":
+		unit, err := d.unit(units[:8])
+		if err != nil {
+			return node{}, err
+		}
+		first, err := d.weekStart()
+		return node{expr: algebra.DateTrunc{X: x, Unit: unit, Zone: zone, WeekStart: first}}, err
+	case "$dateAdd", "$dateSubtract":
+		return d.shift(x, zone)
+	case "$dateDiff":
+		to, err := d.arg("endDate").want(schema.Date, d.call.Op)
+		if err != nil {
+			return node{}, err
+		}
+		unit, err := d.unit(units)
+		if err != nil {
+			return node{}, err
+		}
+		first, err := d.weekStart()
+		return node{expr: algebra.DateDiff{From: x, To: to, Unit: unit, Zone: zone, WeekStart: first}}, err
+	}
+	return node{expr: algebra.DatePart{X: x, Part: strings.TrimPrefix(d.call.Op, "$"), Zone: zone}}, nil
+}
+
+// zone returns the time zone as algebra writes it.
+func (d dated) zone() (string, error) {
+	n := d.arg("timezone")
+	if n.null() {
+		return "", nil
+	}
+	name, ok := n.constantText()
+	at := query.Pointer(d.call.At, "timezone")
+	if !ok {
+		return "", unsupported(at, "%s takes its timezone as a constant string", d.call.Op)
+	}
+	return Zone(name, at)
+}
+
+// Zone reads the name of a time zone as algebra writes it: "" for UTC, an offset such as "+05:30", or an IANA name. at
+// is the JSON pointer of the name.
+func Zone(name, at string) (string, error) {
+	if m := offset.FindStringSubmatch(name); m != nil {
+		if m[3] == "" {
+			m[3] = "00"
+		}
+		if m[2] == "00" && m[3] == "00" {
+			return "", nil
+		}
+		return m[1] + m[2] + ":" + m[3], nil
+	}
+	switch name {
+	case "UTC", "GMT", "Z", "Etc/UTC", "":
+		return "", nil
+	}
+	if _, err := time.LoadLocation(name); err != nil || name == "Local" {
+		return "", invalid(at, "unknown time zone %q; write an IANA name such as Europe/Oslo, or an offset such as +01:00", problem.Cut(name))
+	}
+	return name, nil
+}
+
+func (d dated) unit(known []string) (string, error) {
+	at := query.Pointer(d.call.At, "unit")
+	name, ok := d.arg("unit").constantText()
+	if !ok {
+		return "", unsupported(at, "%s takes its unit as a constant string", d.call.Op)
+	}
+	if !slices.Contains(known, name) {
+		return "", &problem.Error{Code: problem.InvalidQuery, Pointer: at, Detail: "unknown unit " + quoted(value.OfString(problem.Cut(name))),
+			Near: problem.Nearest(name, known, 3)}
+	}
+	return name, nil
+}
+
+// weekStart is the first day of the week: Sunday when it isn't named, as in MongoDB.
+func (d dated) weekStart() (int, error) {
+	n := d.arg("startOfWeek")
+	if n.null() {
+		return 0, nil
+	}
+	name, _ := n.constantText()
+	for i, day := range weekdays {
+		if len(name) >= 3 && strings.HasPrefix(day, strings.ToLower(name)) {
+			return i, nil
+		}
+	}
+	return 0, &problem.Error{Code: problem.InvalidQuery, Pointer: query.Pointer(d.call.At, "startOfWeek"), Detail: "startOfWeek is a day, such as monday",
+		Near: problem.Nearest(name, weekdays, 2)}
+}
+
+func (d dated) shift(x algebra.Expr, zone string) (node, error) {
+	unit, err := d.unit(units)
+	if err != nil {
+		return node{}, err
+	}
+	amount, err := d.arg("amount").want(schema.Integer, d.call.Op)
+	if d.call.Op == "$dateSubtract" {
+		amount = algebra.Apply{Op: algebra.Sub, Args: []algebra.Expr{algebra.Const{Value: value.OfInt(0), T: schema.Integer}, amount}, T: schema.Integer}
+	}
+	return node{expr: algebra.DateShift{X: x, Amount: amount, Unit: unit, Zone: zone}}, err
+}
+
+// format binds $dateToString.
+func (d dated) format(x algebra.Expr, zone string) (node, error) {
+	at := query.Pointer(d.call.At, "format")
+	format := "%Y-%m-%dT%H:%M:%S.%LZ"
+	if zone != "" {
+		format = "%Y-%m-%dT%H:%M:%S.%L"
+	}
+	if n := d.arg("format"); !n.null() {
+		var ok bool
+		if format, ok = n.constantText(); !ok || len(format) > 200 {
+			return node{}, unsupported(at, "$dateToString takes its format as a constant string of at most 200 bytes")
+		}
+	}
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' {
+			continue
+		}
+		i++
+		if i == len(format) || !strings.ContainsRune("YmdHMSLjGVu%", rune(format[i])) {
+			return node{}, invalid(at, "the format has %%%s, which it doesn't know; it knows %%Y %%m %%d %%H %%M %%S %%L %%j %%G %%V %%u %%%%", format[i:min(i+1, len(format))])
+		}
+	}
+	out := algebra.Expr(algebra.DateText{X: x, Format: format, Zone: zone})
+	if n := d.arg("onNull"); !n.null() {
+		other, err := n.want(schema.String, "$dateToString.onNull")
+		if err != nil {
+			return node{}, err
+		}
+		out = algebra.Apply{Op: algebra.IfNull, Args: []algebra.Expr{out, other}, T: schema.String}
+	}
+	return node{expr: out}, nil
+}

@@ -1,0 +1,246 @@
+package bind
+
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// joins reports whether a $lookup and the $unwind after it make a join: each record of the class is looked at by
+// itself, and the list is never seen.
+func joins(l query.Lookup, u query.Unwind) bool {
+	return slices.Equal(u.Path, query.ParsePath(l.As)) && u.Index == "" && l.Local != nil && len(l.Let) == 0 && recordwise(l.Stages)
+}
+
+// recordwise reports whether stages look at each record by itself.
+func recordwise(stages []query.Stage) bool {
+	return !slices.ContainsFunc(stages, func(s query.Stage) bool {
+		switch s.(type) {
+		case query.Match, query.Project, query.AddFields:
+			return false
+		}
+		return true
+	})
+}
+
+// right binds what a $lookup takes from its class. The column foreign is kept, whatever the stages do.
+func (r *records) right(l query.Lookup) (*records, node, error) {
+	from, err := r.relations.Open(l.From, query.Pointer(l.At, "from"))
+	if err != nil {
+		return nil, node{}, err
+	}
+	right := r.start(from)
+	right.outer = r
+	if l.Foreign == nil {
+		return right, node{}, nil
+	}
+	foreign, err := right.field(l.Foreign, query.Pointer(l.At, "foreignField"))
+	if err != nil {
+		return nil, node{}, err
+	}
+	if foreign.list {
+		return nil, node{}, unsupported(foreign.at, "%s is a list; $lookup compares single values: start from %s and $unwind the list", l.Foreign, from.Name)
+	}
+	return right, foreign, nil
+}
+
+// local returns the value that a record is looked up by.
+func (r *records) local(l query.Lookup) (node, error) {
+	n, err := r.field(l.Local, query.Pointer(l.At, "localField"))
+	if err == nil && n.list {
+		err = unsupported(n.at, "%s is a list; $unwind it first, for $lookup compares single values", l.Local)
+	}
+	return n, err
+}
+
+// pair binds an equality of a record and one of right whose foreign value is kept in a column.
+func pair(local, foreign node) (algebra.Pair, error) {
+	x, y, err := alike(local, foreign, "$lookup")
+	return algebra.Pair{Left: x, Right: y}, err
+}
+
+// kept binds the stages of a lookup and returns the foreign value as a column of what they give.
+func (right *records) kept(l query.Lookup, foreign node) (node, error) {
+	at := right.hidden([]node{foreign})
+	right.keep = at
+	if err := right.stages(l.Stages); err != nil {
+		return node{}, err
+	}
+	return right.column(right.keep[0], query.Pointer(l.At, "foreignField")), nil
+}
+
+func (r *records) join(l query.Lookup, u query.Unwind) error {
+	local, err := r.local(l)
+	if err != nil {
+		return err
+	}
+	right, foreign, err := r.right(l)
+	if err != nil {
+		return err
+	}
+	if foreign, err = right.kept(l, foreign); err != nil {
+		return err
+	}
+	if right.used {
+		return unsupported(l.At, "a $lookup that is unwound can't use the variables of one around it; take the $unwind out, or give it a let of its own")
+	}
+	on, err := pair(local, foreign)
+	if err != nil {
+		return err
+	}
+	j := &algebra.Join{Right: right.program, On: []algebra.Pair{on}, Keep: u.Keep}
+	as := query.ParsePath(l.As)
+	j.Shape = r.without(as)
+	width := len(j.Shape.Columns)
+	for _, c := range right.shape.Columns {
+		if c.Path != nil {
+			c.Path = append(slices.Clone(as), c.Path...)
+		}
+		c.NotNull = c.NotNull && !u.Keep
+		j.Shape.Columns = append(j.Shape.Columns, c)
+	}
+	for _, o := range right.shape.Order {
+		j.Shape.Order = append(j.Shape.Order, algebra.Place{Column: width + o.Column, Desc: o.Desc})
+	}
+	for _, o := range right.shape.Optional {
+		j.Shape.Optional = append(j.Shape.Optional, append(slices.Clone(as), o...))
+	}
+	if u.Keep {
+		j.Shape.Optional = append(j.Shape.Optional, as)
+	}
+	r.add(j)
+	r.unknown = r.computed
+	return nil
+}
+
+func (r *records) lookup(l query.Lookup) error {
+	right, foreign, err := r.right(l)
+	if err != nil {
+		return err
+	}
+	n := &algebra.Nest{}
+	var values []node // what the list is made for: the local value, then the variables
+	if l.Local != nil {
+		local, err := r.local(l)
+		if err != nil {
+			return err
+		}
+		values = append(values, local)
+	}
+	for _, v := range l.Let {
+		x, err := scope{records: r}.expr(v.Value)
+		if err == nil && x.object() {
+			err = unsupported(v.At, "a variable of $lookup holds a single value, not an object")
+		}
+		if err != nil {
+			return err
+		}
+		values = append(values, x)
+	}
+	if l.Local != nil && len(l.Let) == 0 && recordwise(l.Stages) {
+		if foreign, err = right.kept(l, foreign); err != nil {
+			return err
+		}
+		on, err := pair(values[0], foreign)
+		if err != nil {
+			return err
+		}
+		n.On = []algebra.Pair{on}
+	} else if err := r.correlated(l, right, foreign, values); err != nil {
+		return err
+	}
+	n.Right, n.Correlated = right.program, right.used
+	r.nest(n, &n.Shape, query.ParsePath(l.As))
+	return nil
+}
+
+// correlated binds stages that see the record for which they run: its local value and its variables are columns.
+func (r *records) correlated(l query.Lookup, right *records, foreign node, values []node) error {
+	at := r.hidden(values)
+	right.lets = map[string]node{}
+	for i, v := range l.Let {
+		c := at[len(at)-len(l.Let)+i]
+		right.lets[v.Name[0]] = r.column(c, v.At)
+	}
+	if l.Local != nil {
+		column := r.column(at[0], query.Pointer(l.At, "localField"))
+		outer := column
+		outer.expr = algebra.Outer{Up: 1, Column: at[0], T: column.expr.Type()}
+		x, y, err := alike(foreign, outer, "$lookup")
+		if err != nil {
+			return err
+		}
+		there := algebra.Apply{Op: algebra.Not, T: schema.Boolean, Args: []algebra.Expr{algebra.Apply{Op: algebra.IsNull, Args: []algebra.Expr{x}, T: schema.Boolean}}}
+		same := algebra.Apply{Op: algebra.Eq, Args: []algebra.Expr{x, y}, T: schema.Boolean}
+		right.add(&algebra.Filter{If: algebra.Apply{Op: algebra.And, Args: []algebra.Expr{there, same}, T: schema.Boolean}, Shape: *right.shape})
+		right.used = true
+	}
+	return right.stages(l.Stages)
+}
+
+// nest adds a stage that gives its records one list more, called as.
+func (r *records) nest(s algebra.Stage, shape *algebra.Shape, as query.Path) {
+	*shape = r.without(as)
+	shape.Columns = append(shape.Columns, algebra.Column{Path: as, Type: schema.JSON, List: true, NotNull: true})
+	r.add(s)
+	r.unknown = r.computed
+}
+
+func (r *records) graphLookup(s query.GraphLookup) error {
+	from, err := r.relations.Open(s.From, query.Pointer(s.At, "from"))
+	if err != nil {
+		return err
+	}
+	right := r.start(from)
+	if s.Restrict != nil {
+		if err := right.match(query.Match{Where: s.Restrict, At: query.Pointer(s.At, "restrictSearchWithMatch")}); err != nil {
+			return err
+		}
+	}
+	start, err := scope{records: r}.expr(s.Start)
+	if err != nil {
+		return err
+	}
+	to, err := right.field(s.ConnectTo, query.Pointer(s.At, "connectToField"))
+	if err != nil {
+		return err
+	}
+	next, err := right.field(s.ConnectFrom, query.Pointer(s.At, "connectFromField"))
+	if err != nil {
+		return err
+	}
+	for _, n := range []node{start, to, next} {
+		if n.object() || n.list || n.kind() == schema.JSON && !n.null() || n.kind() == schema.Any {
+			return unsupported(n.at, "$graphLookup follows single values of a known type, not %s", what(&n))
+		}
+	}
+	if to.kind() != next.kind() {
+		return invalid(next.at, "$graphLookup follows %s to %s: they must be of one type", what(&next), what(&to))
+	}
+	if start.constant {
+		start = id(start, to.column)
+	}
+	c := &algebra.Closure{Right: right.program, Depth: s.MaxDepth, DepthName: s.Depth}
+	if c.Start, err = start.want(to.kind(), "$graphLookup"); err != nil {
+		return err
+	}
+	at := right.hidden([]node{to, next})
+	c.To, c.From = at[0], at[1]
+	r.nest(c, &c.Shape, query.ParsePath(s.As))
+	return nil
+}
+
+// without returns the columns with those at path or below it hidden.
+func (r *records) without(path query.Path) algebra.Shape {
+	out := *r.shape
+	out.Columns = slices.Clone(out.Columns)
+	for i := range out.Columns {
+		if c := &out.Columns[i]; c.Path != nil && (begins(c.Path, path) || begins(path, c.Path)) {
+			c.Path = nil
+		}
+	}
+	out.Order, out.Optional = slices.Clone(out.Order), slices.Clone(out.Optional)
+	return out
+}

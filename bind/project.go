@@ -1,0 +1,259 @@
+package bind
+
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// MaxColumns is the most columns that records have between two stages: PostgreSQL takes 1,664.
+const MaxColumns = 1000
+
+// A definition is a column, or the columns of an object, and what it is made of.
+type definition struct {
+	path query.Path
+	node node
+	at   string
+}
+
+// mapping is a Map being made.
+type mapping struct {
+	*records
+	stage algebra.Map
+}
+
+// project adds a Map to definitions. Columns that the order needs stay, hidden where no definition passes them on.
+func (r *records) project(defs []definition) error {
+	m := &mapping{records: r}
+	for _, d := range defs {
+		if err := m.define(d.path, &d.node, d.at); err != nil {
+			return err
+		}
+	}
+	m.carry()
+	if len(m.stage.Columns) > MaxColumns {
+		return invalid(defs[0].at, "the records would have %d fields; at most %d", len(m.stage.Columns), MaxColumns)
+	}
+	r.add(&m.stage)
+	r.unknown = r.computed
+	return nil
+}
+
+// define adds the columns of one definition.
+func (m *mapping) define(path query.Path, n *node, at string) error {
+	if len(path) > query.MaxPath {
+		return invalid(at, "objects nest at most %d deep", query.MaxPath)
+	}
+	if n.object() {
+		if n.optional {
+			m.stage.Shape.Optional = append(m.stage.Shape.Optional, path)
+		}
+		for i := range n.members {
+			if err := m.define(append(slices.Clone(path), n.members[i].name), &n.members[i].node, at); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for i := range m.stage.Shape.Columns {
+		if have := m.stage.Shape.Columns[i].Path; begins(have, path) || begins(path, have) {
+			return invalid(at, "%s and %s can't both be there", have, path)
+		}
+	}
+	m.stage.Columns = append(m.stage.Columns, n.expr)
+	m.stage.Shape.Columns = append(m.stage.Shape.Columns, n.named(path))
+	return nil
+}
+
+// named is n as a column called path.
+func (n *node) named(path query.Path) algebra.Column {
+	_, plain := n.expr.(algebra.Ref)
+	if plain && n.column != nil {
+		c := *n.column
+		c.Path = path
+		return c
+	}
+	c := algebra.Column{Path: path, Type: n.expr.Type(), List: n.list}
+	if n.column != nil {
+		c.ID, c.Class, c.ClassKey = n.column.ID, n.column.Class, n.column.ClassKey
+	}
+	return c
+}
+
+// carry passes on what the order needs, and what must be kept.
+func (m *mapping) carry() {
+	at := func(i int) int {
+		for j, e := range m.stage.Columns {
+			if ref, ok := e.(algebra.Ref); ok && ref.Column == i {
+				return j
+			}
+		}
+		c := m.shape.Columns[i]
+		c.Path = nil
+		m.stage.Columns = append(m.stage.Columns, algebra.Ref{Column: i, T: c.Type})
+		m.stage.Shape.Columns = append(m.stage.Shape.Columns, c)
+		return len(m.stage.Columns) - 1
+	}
+	for _, o := range m.shape.Order {
+		m.stage.Shape.Order = append(m.stage.Shape.Order, algebra.Place{Column: at(o.Column), Desc: o.Desc})
+	}
+	for i, k := range m.keep {
+		m.keep[i] = at(k)
+	}
+}
+
+// begins reports whether path is prefix or stands below it.
+func begins(path, prefix query.Path) bool {
+	return len(path) >= len(prefix) && slices.Equal(path[:len(prefix)], prefix)
+}
+
+// all defines all columns as they are, objects whole, but those that without names.
+func (r *records) all(without ...query.Path) []definition {
+	var defs []definition
+	whole, _ := r.below(nil, "")
+	var walk func(path query.Path, n node)
+	walk = func(path query.Path, n node) {
+		for _, w := range without {
+			if begins(path, w) {
+				return
+			}
+			if begins(w, path) && n.object() { // a part of it goes: what is left isn't null as a whole any more
+				for _, m := range n.members {
+					walk(append(slices.Clone(path), m.name), m.node)
+				}
+				return
+			}
+		}
+		defs = append(defs, definition{path: path, node: n})
+	}
+	for _, m := range whole.members {
+		walk(query.Path{m.name}, m.node)
+	}
+	return defs
+}
+
+// hidden adds columns that nobody can name, for expressions that are no columns yet, and returns where each is.
+func (r *records) hidden(nodes []node) []int {
+	out := make([]int, len(nodes))
+	var fresh []int
+	for i := range nodes {
+		if ref, ok := nodes[i].expr.(algebra.Ref); ok {
+			out[i] = ref.Column
+			continue
+		}
+		fresh = append(fresh, i)
+	}
+	if fresh == nil {
+		return out
+	}
+	s := &algebra.Map{Shape: *r.shape}
+	s.Shape.Columns = slices.Clone(r.shape.Columns)
+	for i := range r.shape.Columns {
+		s.Columns = append(s.Columns, algebra.Ref{Column: i, T: r.shape.Columns[i].Type})
+	}
+	for _, i := range fresh {
+		out[i] = len(s.Columns)
+		s.Columns = append(s.Columns, nodes[i].expr)
+		s.Shape.Columns = append(s.Shape.Columns, nodes[i].named(nil))
+	}
+	r.add(s)
+	return out
+}
+
+func (r *records) projectStage(s query.Project) error {
+	if s.Drop {
+		return r.unset(s.Fields)
+	}
+	var defs []definition
+	id := query.Path{"_id"}
+	named := slices.ContainsFunc(s.Fields, func(f query.Computed) bool { return f.Name[0] == "_id" })
+	if n, err := r.field(id, s.At); err == nil && !s.NoID && !named {
+		defs = append(defs, definition{path: id, node: n, at: s.At})
+	}
+	for _, f := range s.Fields {
+		n, err := node{}, error(nil)
+		if f.Value == nil {
+			n, err = r.field(f.Name, f.At)
+		} else {
+			n, err = scope{records: r}.expr(f.Value)
+		}
+		if err != nil {
+			return err
+		}
+		if f.Value != nil {
+			if err := n.output(); err != nil {
+				return err
+			}
+		}
+		defs = append(defs, definition{path: f.Name, node: n, at: f.At})
+	}
+	return r.project(defs)
+}
+
+// output refuses what can't be a column: a value that only the database can read, unless it is passed on.
+func (n *node) output() error {
+	if _, plain := n.expr.(algebra.Ref); plain || n.object() {
+		return nil
+	}
+	return n.shown()
+}
+
+func (r *records) unset(fields []query.Computed) error {
+	var without []query.Path
+	for _, f := range fields {
+		n, err := r.field(f.Name, f.At)
+		switch {
+		case err != nil && f.Name.String() == "_id": // often written without need
+			continue
+		case err != nil:
+			return err
+		case !n.object() && r.shape.Find(f.Name.String()) < 0:
+			return unsupported(f.At, "%s is a part of JSON and can't be left out; name the parts that you want instead", f.Name)
+		}
+		without = append(without, f.Name)
+	}
+	return r.project(r.all(without...))
+}
+
+func (r *records) addFields(s query.AddFields) error {
+	var names []query.Path
+	for _, f := range s.Fields {
+		names = append(names, f.Name)
+	}
+	defs := r.all(names...)
+	for _, f := range s.Fields {
+		n, err := scope{records: r}.expr(f.Value)
+		if err == nil {
+			err = n.output()
+		}
+		if err != nil {
+			return err
+		}
+		d, err := r.within(definition{path: f.Name, node: n, at: f.At}, &defs)
+		if err != nil {
+			return err
+		}
+		defs = append(defs, d)
+	}
+	return r.project(defs)
+}
+
+// within makes a definition that reaches into JSON one of the whole column, in the place of the one that is there.
+func (r *records) within(d definition, defs *[]definition) (definition, error) {
+	for n := len(d.path) - 1; n > 0; n-- {
+		i := slices.IndexFunc(*defs, func(have definition) bool { return slices.Equal(have.path, d.path[:n]) && !have.node.object() })
+		if i < 0 {
+			continue
+		}
+		whole := (*defs)[i]
+		if whole.node.expr.Type() != schema.JSON || whole.node.list {
+			return d, invalid(d.at, "%s: %s is %s and can't have members", d.path, whole.path, what(&whole.node))
+		}
+		*defs = slices.Delete(*defs, i, i+1)
+		set := node{expr: algebra.SetPart{X: whole.node.expr, Path: d.path[n:], V: d.node.json()}, at: d.at}
+		return definition{path: whole.path, node: set, at: d.at}, nil
+	}
+	return d, nil
+}

@@ -1,0 +1,86 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/bind"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// MaxRelations is the most views that one query reads: SQLite joins 64 tables.
+const MaxRelations = 24
+
+// relations opens the classes that a query names beside its own, each as a view of the same principal, and notes them
+// in the plan.
+type relations struct {
+	plan *Plan
+	raw  bool
+}
+
+// Open implements bind.Relations.
+func (r *relations) Open(name, at string) (*bind.Relation, error) {
+	asked := r.plan.View
+	v, err := asked.policy.View(asked.who, name, at, r.raw)
+	if err != nil {
+		return nil, err
+	}
+	if v.Source() != asked.Source() {
+		return nil, &problem.Error{Code: problem.Unsupported, Pointer: at,
+			Detail: v.name + " is in another source than " + asked.name + "; ask for each by itself"}
+	}
+	n := slices.IndexFunc(r.plan.Views, func(have *View) bool { return have.class == v.class })
+	if n < 0 {
+		if n = len(r.plan.Views); n == MaxRelations {
+			return nil, &problem.Error{Code: problem.InvalidQuery, Pointer: at, Detail: "the query names too many classes"}
+		}
+		r.plan.Views = append(r.plan.Views, v)
+	}
+	return &bind.Relation{Number: n, Name: v.name, Scope: viewScope{v}, Fields: v.Fields(), Key: v.Key()}, nil
+}
+
+// pipeline narrows every class that a pipeline names to a view, and bounds what leaves.
+func (p *Policy) pipeline(who identity.Principal, q *query.Pipeline) (Permit, error) {
+	v, err := p.View(who, q.Class, "/class_name", q.Raw)
+	if err != nil {
+		return Permit{}, err
+	}
+	plan := &Plan{View: v, Version: p.version}
+	if plan.Program, plan.Notes, err = bind.Pipeline(q, &relations{plan: plan, raw: q.Raw}, "/class_name"); err != nil {
+		return Permit{}, err
+	}
+	if plan.Limit, plan.Auto, err = bound(q); err != nil {
+		return Permit{}, err
+	}
+	for _, c := range plan.Program.Out().Columns {
+		if c.Path != nil {
+			f := c.Field
+			if f == nil { // it is in no class
+				f = &schema.Field{Name: c.Key(), Type: c.Type}
+			}
+			plan.Columns = append(plan.Columns, Column{Path: c.Path, Join: -1, Field: f, ID: c.ID, Leads: -1})
+		}
+	}
+	return Permit{plan}, nil
+}
+
+// bound returns how many records leave at most, and whether that is a limit of ours and not the pipeline's own.
+func bound(q *query.Pipeline) (limit int, auto bool, err error) {
+	if len(q.Stages) == 0 {
+		return q.Limit, true, nil
+	}
+	switch last := q.Stages[len(q.Stages)-1].(type) {
+	case query.CountStage, query.Facet:
+		return 1, false, nil
+	case query.Limit:
+		if q.Most > 0 && last.N > int64(q.Most) {
+			return 0, false, &problem.Error{Code: problem.InvalidQuery, Pointer: last.At, Detail: fmt.Sprintf("a closing $limit is at most %d here", q.Most),
+				Suggestion: "export_data takes more"}
+		}
+		return int(last.N), false, nil
+	}
+	return q.Limit, true, nil
+}

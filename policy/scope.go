@@ -1,0 +1,91 @@
+package policy
+
+import (
+	"fmt"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// ruleScope is all fields of a class, for the filters of rules.
+type ruleScope struct{ *class }
+
+// Field implements bind.Scope.
+func (s ruleScope) Field(path query.Path, at string) (*schema.Field, string, int, error) {
+	if f := s.class.Field(path[0]); f != nil && !internal(path[0]) {
+		return f, path[0], 1, nil
+	}
+	return nil, "", 0, &problem.Error{Code: problem.InvalidQuery, Pointer: at, Detail: fmt.Sprintf("unknown field %q", problem.Cut(path[0])),
+		Near: problem.Nearest(path[0], fieldNames(s.Fields), 3)}
+}
+
+// ID implements bind.Scope.
+func (s ruleScope) ID(name string) bool {
+	for _, k := range s.Key {
+		if k == name {
+			return true
+		}
+	}
+	return s.relation(name) != nil
+}
+
+// Pointer implements bind.Scope.
+func (s ruleScope) Pointer(name string) (class, field string) {
+	if r := s.relation(name); r != nil {
+		return r.target.Name, r.key
+	}
+	return "", ""
+}
+
+// tenantScope is a ruleScope in which every field takes its value from text.
+type tenantScope struct{ ruleScope }
+
+// ID implements bind.Scope.
+func (tenantScope) ID(string) bool { return true }
+
+// Pointer implements bind.Scope.
+func (tenantScope) Pointer(string) (string, string) { return "", "" }
+
+// viewScope is the visible fields of a view, for the filters of callers.
+type viewScope struct{ *View }
+
+// Field implements bind.Scope.
+func (s viewScope) Field(path query.Path, at string) (*schema.Field, string, int, error) {
+	if f := s.View.Field(path[0]); f != nil {
+		return f, path[0], 1, nil
+	}
+	return nil, "", 0, s.unknown(path[0], at)
+}
+
+// ID implements bind.Scope.
+func (s viewScope) ID(name string) bool { return s.View.ID(name) }
+
+// Pointer implements bind.Scope.
+func (s viewScope) Pointer(name string) (class, field string) {
+	if p := s.pointer(name); p != nil {
+		return p.Target, p.TargetKey
+	}
+	return "", ""
+}
+
+// keyScope is a view in which every part of the key takes its value from text, as ids are written.
+type keyScope struct{ viewScope }
+
+// ID implements bind.Scope.
+func (keyScope) ID(string) bool { return true }
+
+// unknown refuses a field in the same bytes whether it is hidden or has never existed.
+func (v *View) unknown(name, at string) error {
+	kind := "unknown_field"
+	if v.class.Field(name) != nil {
+		kind = "field_denied"
+	}
+	names := make([]string, len(v.Fields()))
+	for i, f := range v.Fields() {
+		names[i] = f.Name
+	}
+	return &problem.Error{Code: problem.InvalidQuery, Kind: kind, Pointer: at,
+		Detail: fmt.Sprintf("unknown field %q of %s", problem.Cut(name), v.name), Near: problem.Nearest(name, names, 3),
+		Suggestion: "get_schema lists the fields"}
+}
