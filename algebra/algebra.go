@@ -59,9 +59,9 @@ type Column struct {
 	// stored may be of another type than Type (SQLite), a date that is none (MariaDB) or in a collation of its own:
 	// an expression sees null for what isn't of the type, and text as its bytes.
 	Field   *schema.Field
-	List    bool   // of type JSON, and always a list or null
-	NotNull bool   // it is never null
-	ID      bool   // it is an id: it leaves as text
+	List    bool // of type JSON, and always a list or null
+	NotNull bool // it is never null
+	ID      bool // it is an id: it leaves as text
 	// Class is the class that it points to, as the asker addresses it, and ClassKey the field there whose value it holds;
 	// "" for none.
 	Class, ClassKey string

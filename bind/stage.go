@@ -8,7 +8,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
-	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // stages binds stages in turn. A $lookup that the next stage unwinds becomes a join, whose columns keep their types.
@@ -274,5 +273,3 @@ func boundaries(s query.Bucket) []node {
 	}
 	return out
 }
-
-func truth(b bool) algebra.Expr { return algebra.Const{Value: value.OfBool(b), T: schema.Boolean} }
