@@ -3,6 +3,7 @@ package query
 import (
 	"fmt"
 	"regexp/syntax"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -91,6 +92,24 @@ func sane(v value.Value, at string) error {
 	digits, exponent, _ := strings.Cut(strings.ToLower(v.Text()), "e")
 	if exponent = strings.TrimLeft(exponent, "+-0"); len(digits) > 1000 || len(exponent) > 3 {
 		return invalid(at, "the number is out of range: at most 1,000 digits and an exponent within ±999")
+	}
+	return nil
+}
+
+// finite is sane for a value that is taken as it stands, operators and all.
+func finite(v value.Value, at string) error {
+	for i, e := range v.List() {
+		if err := finite(e, Pointer(at, strconv.Itoa(i))); err != nil {
+			return err
+		}
+	}
+	for _, m := range v.Members() {
+		if err := finite(m.Value, Pointer(at, m.Name)); err != nil {
+			return err
+		}
+	}
+	if v.Kind() == value.Decimal {
+		return sane(v, at)
 	}
 	return nil
 }
@@ -193,20 +212,6 @@ func unspaced(pattern string) string {
 // Pointer returns the JSON pointer of the member or element called token at the place at (RFC 6901).
 func Pointer(at, token string) string {
 	return at + "/" + strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")
-}
-
-func invalid(at, detail string) error {
-	return &problem.Error{Code: problem.InvalidQuery, Pointer: at, Detail: detail}
-}
-
-func unknownOperator(name, at string, known []string) error {
-	for _, op := range laterOps {
-		if op == name {
-			return &problem.Error{Code: problem.Unsupported, Pointer: at, Detail: name + " is not supported by this source"}
-		}
-	}
-	return &problem.Error{Code: problem.InvalidQuery, Pointer: at,
-		Detail: fmt.Sprintf("unknown operator %q", problem.Cut(name)), Near: problem.Nearest(name, known, 3)}
 }
 
 func article(noun string) string {

@@ -4,11 +4,12 @@ import "github.com/bailiwick-dev/bailiwick/value"
 
 // The limits of a pipeline (design 03).
 const (
-	MaxStages     = 20  // of one pipeline, and of each that stands inside it
-	MaxExprDepth  = 20  // expressions within expressions
-	MaxExprNodes  = 400 // expressions of a whole pipeline
-	MaxBranches   = 16  // of one $facet
-	MaxGraphDepth = 100 // links that a $graphLookup follows; 10 when it names none
+	MaxStages     = 20   // of one pipeline, and of each that stands inside it
+	MaxExprDepth  = 20   // expressions within expressions, with the pipelines around them
+	MaxExprNodes  = 400  // stages, fields and expressions of a whole pipeline, with those that stand inside it
+	MaxBranches   = 16   // of one $facet
+	MaxBuckets    = 1000 // of one $bucketAuto
+	MaxGraphDepth = 100  // links that a $graphLookup follows; 10 when it names none
 )
 
 // A Pipeline asks what stages make of the records of one class.

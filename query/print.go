@@ -41,6 +41,8 @@ func Print(f Filter) value.Value {
 		return at(f.Path, "$size", value.OfInt(f.N))
 	case ElemMatch:
 		return at(f.Path, "$elemMatch", Print(f.Match))
+	case InQuery:
+		return printInQuery(f)
 	case And:
 		return one("$and", printAll(f))
 	case Or:
@@ -49,6 +51,28 @@ func Print(f Filter) value.Value {
 		return printNot(f)
 	}
 	return one("$never", value.OfBool(true)) // Never, which only policy makes and nobody reads back
+}
+
+func printInQuery(f InQuery) value.Value {
+	from := &object{}
+	from.add("className", value.OfString(f.Class))
+	if f.Where != nil {
+		from.add("where", Print(f.Where))
+	}
+	if f.Key == nil {
+		return at(f.Path, pick(f.Not, "$notInQuery", "$inQuery"), from.value())
+	}
+	o := &object{}
+	o.add("query", from.value())
+	o.add("key", value.OfString(f.Key.String()))
+	return at(f.Path, pick(f.Not, "$dontSelect", "$select"), o.value())
+}
+
+func pick(first bool, a, b string) string {
+	if first {
+		return a
+	}
+	return b
 }
 
 func printNot(f Not) value.Value {

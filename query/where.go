@@ -21,10 +21,7 @@ const (
 var (
 	logicalOps = []string{"$and", "$or", "$nor", "$not"}
 	fieldOps   = []string{"$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$exists", "$regex", "$options",
-		"$startsWith", "$all", "$size", "$elemMatch", "$not"}
-	// laterOps are of the language, but no source of this version can do them.
-	laterOps = []string{"$inQuery", "$notInQuery", "$select", "$dontSelect", "$text", "$nearSphere", "$maxDistance",
-		"$maxDistanceInMiles", "$maxDistanceInKilometers", "$maxDistanceInRadians", "$geoWithin"}
+		"$startsWith", "$all", "$size", "$elemMatch", "$not", "$inQuery", "$notInQuery", "$select", "$dontSelect"}
 )
 
 // ParseWhere reads a where object that stands at the JSON pointer at. It returns nil for an empty object, which
@@ -32,23 +29,35 @@ var (
 // do, with the pointer of the place.
 func ParseWhere(v value.Value, at string) (Filter, error) {
 	p := &parser{}
+	return p.where(v, place{at: at, depth: 1})
+}
+
+func (p *parser) where(v value.Value, o place) (Filter, error) {
 	if v.Kind() != value.Object {
-		return nil, invalid(at, fmt.Sprintf("where is an object, not %s", article(v.Kind().String())))
+		return nil, invalid(o.at, fmt.Sprintf("where is an object, not %s", article(v.Kind().String())))
 	}
-	parts, err := p.object(v, place{at: at, depth: 1})
+	parts, err := p.object(v, o)
 	if err != nil {
 		return nil, err
 	}
 	return all(parts), nil
 }
 
-type parser struct{ nodes int }
+// A parser reads one query and counts what is in it.
+type parser struct {
+	nodes   int    // filters
+	exprs   int    // see node
+	reading *site  // the $match that is being read, nil for none
+	matched []Expr // the operands of $expr in it
+}
 
-// A place is where the parser stands.
+// A place is where the parser stands in a where object.
 type place struct {
 	at      string // JSON pointer
 	depth   int
 	element bool // in an $elemMatch, where operators may stand without a field
+	within  bool // in an $elemMatch, however deep
+	level   int  // 1 at the top of a $match, 2 in a $and there, where $expr may stand; 0 elsewhere
 }
 
 func (p place) to(token string) place {
@@ -76,6 +85,8 @@ func (p *parser) object(v value.Value, o place) ([]Filter, error) {
 				continue // read with its $regex
 			}
 			part, err = p.counted(Path{}, m, v, o.to(m.Name))
+		case m.Name == "$expr":
+			err = p.condition(m.Value, o.to(m.Name))
 		case strings.HasPrefix(m.Name, "$"):
 			part, err = p.logical(m, o.to(m.Name))
 		default:
@@ -84,9 +95,27 @@ func (p *parser) object(v value.Value, o place) ([]Filter, error) {
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, part)
+		if part != nil {
+			parts = append(parts, part)
+		}
 	}
 	return parts, nil
+}
+
+// condition keeps the operand of $expr, which is no filter, for the $match around it.
+func (p *parser) condition(v value.Value, o place) error {
+	switch {
+	case p.reading == nil:
+		return invalid(o.at, "$expr stands in the $match of a pipeline alone")
+	case o.level == 0:
+		return hinted(o.at, "$expr stands at the top of a $match, or in a $and there, alone",
+			"Write the whole condition in one $expr, with $and, $or and $not inside of it.")
+	}
+	s := p.reading.deeper()
+	s.at = o.at
+	x, err := p.expr(v, s)
+	p.matched = append(p.matched, x)
+	return err
 }
 
 func (p *parser) count(at string, f Filter) (Filter, error) {
@@ -101,6 +130,7 @@ func (p *parser) logical(m value.Member, o place) (Filter, error) {
 		if m.Value.Kind() != value.Object || len(m.Value.Members()) == 0 {
 			return nil, invalid(o.at, "$not takes a where object with a condition in it")
 		}
+		o.level = 0
 		parts, err := p.object(m.Value, o.deeper())
 		if err != nil {
 			return nil, err
@@ -108,12 +138,18 @@ func (p *parser) logical(m value.Member, o place) (Filter, error) {
 		return p.count(o.at, Not{all(parts)})
 	}
 	if !slices.Contains(logicalOps, m.Name) {
-		return nil, unknownOperator(m.Name, o.at, logicalOps)
+		return nil, unknown("operator", m.Name, o.at, logicalOps)
 	}
 	if m.Value.Kind() != value.Array || len(m.Value.List()) == 0 {
 		return nil, invalid(o.at, m.Name+" takes a list of where objects with at least one in it")
 	}
-	parts := make([]Filter, len(m.Value.List()))
+	if o.level > 0 {
+		o.level++
+	}
+	if m.Name != "$and" || o.level > 2 {
+		o.level = 0
+	}
+	var parts []Filter
 	for i, e := range m.Value.List() {
 		here := o.to(strconv.Itoa(i)).deeper()
 		if e.Kind() != value.Object || len(e.Members()) == 0 {
@@ -123,7 +159,12 @@ func (p *parser) logical(m value.Member, o place) (Filter, error) {
 		if err != nil {
 			return nil, err
 		}
-		parts[i] = all(sub)
+		if part := all(sub); part != nil {
+			parts = append(parts, part)
+		}
+	}
+	if len(parts) == 0 {
+		return nil, nil // all of it was $expr
 	}
 	switch m.Name {
 	case "$and":
@@ -141,7 +182,7 @@ func (p *parser) field(m value.Member, o place) (Filter, error) {
 		return nil, err
 	}
 	if operators(m.Value) {
-		o.element = false
+		o.element, o.level = false, 0
 		parts, err := p.operators(path, m.Value, o.deeper())
 		if err != nil {
 			return nil, err
@@ -169,7 +210,7 @@ func (p *parser) operators(path Path, v value.Value, o place) ([]Filter, error) 
 	for _, m := range v.Members() {
 		here := o.to(m.Name)
 		if !slices.Contains(fieldOps, m.Name) {
-			return nil, unknownOperator(m.Name, here.at, fieldOps)
+			return nil, unknown("operator", m.Name, here.at, fieldOps)
 		}
 		if m.Name == "$options" {
 			if _, ok := v.Get("$regex"); !ok {
@@ -196,6 +237,8 @@ func (p *parser) counted(path Path, m value.Member, among value.Value, o place) 
 
 func (p *parser) operator(path Path, m value.Member, among value.Value, o place) (Filter, error) {
 	switch m.Name {
+	case "$inQuery", "$notInQuery", "$select", "$dontSelect":
+		return p.inQuery(path, m, o)
 	case "$in", "$nin", "$all":
 		return list(path, m, o.at)
 	case "$exists":
@@ -221,7 +264,7 @@ func (p *parser) operator(path Path, m value.Member, among value.Value, o place)
 		if m.Value.Kind() != value.Object || len(m.Value.Members()) == 0 {
 			return nil, invalid(o.at, "$elemMatch takes an object with a condition in it")
 		}
-		o.element = true
+		o.element, o.within, o.level = true, true, 0
 		parts, err := p.object(m.Value, o.deeper())
 		return ElemMatch{Path: path, Match: all(parts), At: o.at}, err
 	case "$not":

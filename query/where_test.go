@@ -27,6 +27,11 @@ func TestParseWhere(t *testing.T) {
 		{`{"a":{"$elemMatch":{"b":1,"$or":[{"c":2},{"d":{"$exists":false}}]}}}`,
 			`{"a":{"$elemMatch":{"$and":[{"b":{"$eq":1}},{"$or":[{"c":{"$eq":2}},{"d":{"$exists":false}}]}]}}}`},
 		{`{"a.b.c":{"$size":2},"d":{"$startsWith":"x"}}`, `{"$and":[{"a.b.c":{"$size":2}},{"d":{"$startsWith":"x"}}]}`},
+		{`{"a":{"$inQuery":{"className":"b","where":{"c":1}}}}`, `{"a":{"$inQuery":{"className":"b","where":{"c":{"$eq":1}}}}}`},
+		{`{"a":{"$not":{"$notInQuery":{"where":{},"className":"b"}}}}`, `{"$not":{"a":{"$notInQuery":{"className":"b"}}}}`},
+		{`{"a":{"$select":{"key":"d.e","query":{"className":"b","where":{"c":1}}}}}`,
+			`{"a":{"$select":{"query":{"className":"b","where":{"c":{"$eq":1}}},"key":"d.e"}}}`},
+		{`{"a":{"$dontSelect":{"key":"d","query":{"className":"b"}}}}`, `{"a":{"$dontSelect":{"query":{"className":"b"},"key":"d"}}}`},
 		{`{"a":{"__type":"Date","iso":"2026-01-31T10:00:00+01:00"}}`, `{"a":{"$eq":{"__type":"Date","iso":"2026-01-31T09:00:00Z"}}}`},
 	} {
 		f, err := ParseWhere(read(t, tt.in), "/where")
@@ -47,7 +52,7 @@ func TestParseWhereRefuses(t *testing.T) {
 	deep := strings.Repeat(`{"$and":[`, 9) + `{"a":1}` + strings.Repeat(`]}`, 9)
 	for _, tt := range []struct{ in, pointer, detail string }{
 		{`[]`, "/where", "where is an object, not an array"},
-		{`{"$where":"1"}`, "/where/$where", `unknown operator "$where"`},
+		{`{"$where":"1"}`, "/where/$where", "$where runs code in the database, which is never allowed"},
 		{`{"a":{"$gtt":1}}`, "/where/a/$gtt", `unknown operator "$gtt"`},
 		{`{"a":{"$gt":1,"b":2}}`, "/where/a/b", `unknown operator "b"`},
 		{`{"a":{"b":2,"$gt":1}}`, "/where/a/$gt", "operators can't stand beside plain keys in one object"},
@@ -70,7 +75,20 @@ func TestParseWhereRefuses(t *testing.T) {
 		{`{"a":{"$not":1}}`, "/where/a/$not", `$not takes operators, as in {"$not": {"$gt": 5}}; use $ne for a value`},
 		{`{"a":{"$gt":[1]}}`, "/where/a/$gt", "$gt takes a number, a string, a date or a boolean, not an array"},
 		{`{"a":{"$lt":[1,{"b":1e1000}]}}`, "/where/a/$lt/1/b", "the number is out of range: at most 1,000 digits and an exponent within ±999"},
-		{`{"a":{"$inQuery":{}}}`, "/where/a/$inQuery", "$inQuery is not supported by this source"},
+		{`{"a":{"$text":{}}}`, "/where/a/$text", "$text is not supported"},
+		{`{"$expr":true}`, "/where/$expr", "$expr stands in the $match of a pipeline alone"},
+		{`{"a":{"$inQuery":1}}`, "/where/a/$inQuery", "$inQuery takes an object with className and where, not an integer"},
+		{`{"a":{"$inQuery":{"where":{}}}}`, "/where/a/$inQuery", "$inQuery needs className"},
+		{`{"a":{"$inQuery":{"className":""}}}`, "/where/a/$inQuery/className", "className takes the name of a class"},
+		{`{"a":{"$inQuery":{"className":"b","limit":1}}}`, "/where/a/$inQuery/limit", `$inQuery has no key "limit"; it takes className and where`},
+		{`{"a":{"$notInQuery":{"className":"b","where":[]}}}`, "/where/a/$notInQuery/where", "where is an object, not an array"},
+		{`{"a":{"$select":{"query":{"className":"b"}}}}`, "/where/a/$select", "$select needs key"},
+		{`{"a":{"$select":{"key":"b"}}}`, "/where/a/$select", "$select needs query"},
+		{`{"a":{"$dontSelect":{"key":"$b","query":{"className":"b"}}}}`, "/where/a/$dontSelect/key", `"$b" is not a field name: it begins with $`},
+		{`{"a":{"$elemMatch":{"b":{"$inQuery":{"className":"b"}}}}}`, "/where/a/$elemMatch/b/$inQuery", "$inQuery can't stand inside of $elemMatch"},
+		{`{"a":{"$inQuery":{"className":"b","where":{"c":{"$gtt":1}}}}}`, "/where/a/$inQuery/where/c/$gtt", `unknown operator "$gtt"`},
+		{nestIn(5), "/where/a/$inQuery/where/a/$inQuery/where/a/$inQuery/where/a/$inQuery/where", "where is nested deeper than 8"},
+		{`{"a":{"$inQuery":{"className":"b","where":` + wide + `}}}`, "/where/a/$inQuery/where/$or/200/a", "where has more than 200 conditions"},
 	} {
 		f, err := ParseWhere(read(t, tt.in), "/where")
 		p := problem.Of(err)
@@ -82,6 +100,11 @@ func TestParseWhereRefuses(t *testing.T) {
 	if got := problem.Of(err).Near; !reflect.DeepEqual(got, []string{"$gt", "$gte", "$eq"}) && (len(got) == 0 || got[0] != "$gt") {
 		t.Errorf("near $gtt: %q", got)
 	}
+}
+
+// nestIn writes $inQuery in $inQuery, n deep.
+func nestIn(n int) string {
+	return strings.Repeat(`{"a":{"$inQuery":{"className":"b","where":`, n) + `{"a":1}` + strings.Repeat(`}}}`, n)
 }
 
 func FuzzParseWhere(f *testing.F) {
