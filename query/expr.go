@@ -11,13 +11,14 @@ type (
 		Path Path
 		At   string
 	}
-	// VariableRef is a variable, or a part of one: "$$this.b". Name is without the dollars; ROOT is the whole record.
+	// VariableRef is a variable, or a part of one: "$$this.b". Name is without the dollars; ROOT is the whole record, and
+	// has no Path: "$$ROOT.a" is the FieldRef "$a".
 	VariableRef struct {
 		Name string
 		Path Path // nil for all of it
 		At   string
 	}
-	// Literal is a constant.
+	// Literal is a constant. A list in which nothing is computed is one; an object is one behind $literal alone.
 	Literal struct {
 		Value value.Value
 		At    string
@@ -27,12 +28,13 @@ type (
 		Members []Computed
 		At      string
 	}
-	// ListExpr is a list of computed elements.
+	// ListExpr is a list of elements, of which some are computed.
 	ListExpr struct {
 		Elements []Expr
 		At       string
 	}
-	// Call is an operator with its arguments in the order of its signature; nil for one that is left out.
+	// Call is an operator with its arguments: those that stand in its list, or, of one whose arguments have names, one
+	// for each of them, nil for one that is left out.
 	Call struct {
 		Op   string // "$add"
 		Args []Expr

@@ -9,8 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// call reads an operator of Signatures. Args has a place for each argument that could stand, nil where none does; an
-// operator of any number of arguments has those that are there.
+// call reads an operator of Signatures.
 func (p *parser) call(sig Signature, o operand) (Expr, error) {
 	if sig.Names != nil {
 		return p.named(sig, o)
@@ -28,9 +27,6 @@ func (p *parser) call(sig Signature, o operand) (Expr, error) {
 	xs, err := p.each(args)
 	if err != nil {
 		return nil, err
-	}
-	for len(xs) < sig.Max {
-		xs = append(xs, nil)
 	}
 	return Call{Op: sig.Op, Args: xs, At: o.at}, nil
 }

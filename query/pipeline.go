@@ -43,7 +43,8 @@ type (
 		NoID   bool
 		At     string
 	}
-	// AddFields computes columns beside those that are there, or in their place ($addFields, $set).
+	// AddFields computes columns beside those that are there, or in their place ($addFields, $set). In it and in a Project
+	// an object of fields stands as its parts: {"a": {"b": "$c"}} is the field a.b.
 	AddFields struct {
 		Fields []Computed
 		At     string

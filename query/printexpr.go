@@ -54,11 +54,10 @@ func printCall(c Call) value.Value {
 	if i >= 0 && Signatures[i].Names != nil {
 		return printNamed(Signatures[i], c.Args)
 	}
-	args := slices.DeleteFunc(slices.Clone(c.Args), func(x Expr) bool { return x == nil })
-	if list := printExprs(args); len(args) != 1 || list.List()[0].Kind() == value.Array {
+	if list := printExprs(c.Args); len(c.Args) != 1 || list.List()[0].Kind() == value.Array {
 		return list
 	}
-	return PrintExpr(args[0])
+	return PrintExpr(c.Args[0])
 }
 
 func printNamed(sig Signature, args []Expr) value.Value {
