@@ -34,7 +34,7 @@ type Relation struct {
 // Pipeline binds the stages of q to the views that relations opens. at is the JSON pointer of the class's name, stages
 // that of the stages. It returns notes on conditions that can't hold.
 func Pipeline(q *query.Pipeline, relations Relations, at string) (*algebra.Program, []string, error) {
-	b := &binder{relations: relations, seed: q.Class}
+	b := &binder{relations: relations, seed: fmt.Sprintf("%x", q.Digest())}
 	from, err := relations.Open(q.Class, at)
 	if err != nil {
 		return nil, nil, err

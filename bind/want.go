@@ -16,14 +16,14 @@ func (n *node) want(t schema.Type, op string) (algebra.Expr, error) {
 		return n.json(), nil
 	}
 	if n.object() {
-		return nil, invalid(n.at, "%s takes %s here, not an object", op, a(t))
+		return nil, invalid(n.at, "%s takes %s here, not an object", op, wanted(t))
 	}
 	if n.constant {
 		v := n.expr.(algebra.Const).Value
 		if fitted, ok := fit(v, t); ok {
 			return constant(fitted, t), nil
 		}
-		return nil, invalid(n.at, "%s takes %s here, not %s", op, a(t), quoted(v))
+		return nil, invalid(n.at, "%s takes %s here, not %s", op, wanted(t), quoted(v))
 	}
 	from := n.expr.Type()
 	switch {
@@ -38,9 +38,20 @@ func (n *node) want(t schema.Type, op string) (algebra.Expr, error) {
 		return algebra.Widen{X: n.expr, T: t}, nil
 	}
 	if n.list {
-		return nil, invalid(n.at, "%s takes %s here, not a list; $unwind the list first", op, a(t))
+		return nil, invalid(n.at, "%s takes %s here, not a list; $unwind the list first", op, wanted(t))
 	}
-	return nil, invalid(n.at, "%s takes %s here, not %s", op, a(t), a(from))
+	return nil, invalid(n.at, "%s takes %s here, not %s", op, wanted(t), a(from))
+}
+
+// wanted names a type that an operator takes.
+func wanted(t schema.Type) string {
+	switch t {
+	case schema.Integer:
+		return "a whole number"
+	case schema.Decimal, schema.Double:
+		return "a number"
+	}
+	return a(t)
 }
 
 // fit returns a constant as what type t holds, and whether it can be that.
@@ -145,6 +156,8 @@ func meet(x, y *node) (schema.Type, bool) {
 		return schema.Date, true
 	case slices.Contains(dates, ty) && x.dateText():
 		return schema.Date, true
+	case tx == schema.UUID && y.uuid(), ty == schema.UUID && x.uuid():
+		return schema.UUID, true // in either case of its letters
 	case slices.Contains(texts, tx) && slices.Contains(texts, ty):
 		return schema.String, true
 	}
@@ -191,6 +204,15 @@ func (n *node) dateText() bool {
 		return false
 	}
 	_, ok := value.OfDateText(n.expr.(algebra.Const).Value.Text())
+	return ok
+}
+
+// uuid reports whether n is a constant text that writes a UUID.
+func (n *node) uuid() bool {
+	if !n.constant {
+		return false
+	}
+	_, ok := value.OfUUIDText(n.expr.(algebra.Const).Value.Text())
 	return ok
 }
 
