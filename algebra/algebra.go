@@ -38,7 +38,7 @@ type Shape struct {
 	Columns []Column
 	// Order is total: records that are the same in it are the same in every column, lists and objects of JSON apart,
 	// or can't be told apart. Null stands first when ascending; JSON values stand as value.Order has them, all
-	// objects and all lists at one place.
+	// objects and all lists at one place. A column with a Field stands by what is stored, as finds order it.
 	Order []Place
 	// Optional are the objects that are null where all of their columns are: what a Join found nothing for.
 	Optional []query.Path
@@ -57,11 +57,12 @@ type Column struct {
 	Type schema.Type
 	// Field is the field of a class that the column holds as it is stored, nil for what was computed. What is
 	// stored may be of another type than Type (SQLite), a date that is none (MariaDB) or in a collation of its own:
-	// an expression sees null for what isn't of the type, and text as its bytes.
+	// an expression sees null for what isn't of the type, and text as its bytes. A Day in a column of Dates is its
+	// midnight, a Date at midnight in one of Days is the Day; a UUID is seen in lower case. Filters see what is stored.
 	Field   *schema.Field
 	List    bool // of type JSON, and always a list or null
 	NotNull bool // it is never null
-	ID      bool // it is an id: it leaves as text
+	ID      bool // it is an id: when an Integer it leaves as text, also inside of lists and objects
 	// Class is the class that it points to, as the asker addresses it, and ClassKey the field there whose value it holds;
 	// "" for none.
 	Class, ClassKey string
@@ -111,7 +112,7 @@ type (
 		Accumulators []Accumulator
 		Shape        Shape
 	}
-	// Slice keeps, of the records in order, at most Limit after the first Skip. Limit -1 keeps all.
+	// Slice keeps, of the records in the order of the stage before, at most Limit after the first Skip. Limit -1 keeps all.
 	Slice struct {
 		Skip, Limit int64
 		Shape       Shape
@@ -166,7 +167,8 @@ type (
 		Shape    Shape
 	}
 	// Sample keeps the N records whose md5(Seed + text of the columns of the order, joined by U+001F, null as "") is
-	// least, in hex. They stay in their order.
+	// least, in hex; the first in order of those with the same. They stay in their order. The text is what an expression
+	// sees, converted to String (see Convert); bytes in base64; objects and lists, and columns of type Any or Opaque, are "".
 	Sample struct {
 		N     int64
 		Seed  string
@@ -214,15 +216,15 @@ const (
 	// they are written in the fewest digits, rounded once to a Double, null when a value is infinite or NaN or the
 	// sum is out of range. Of nothing it is 0.
 	Sum        Accumulate = iota
-	Avg                   // Sum as a Double divided by how many there are: a Double; null of nothing
-	Min                   // the least: as Order has it for JSON; null of nothing
+	Avg                   // the exact sum, of Integers beyond 64 bits as well, as a Double divided by how many there are: a Double; null of nothing
+	Min                   // the least: as Order has it for JSON (of objects, or of lists, any that is always the same); null of nothing
 	Max                   // the greatest
 	Count                 // how many records: an Integer; X is nil
 	First                 // X of the first record in order
 	Last                  // X of the last
 	Push                  // the list of X, which is JSON, in order, nulls as well
 	AddToSet              // the list of the distinct X, which is JSON, in value.Order (objects and lists among themselves in any that is always the same)
-	StdDevPop             // the population's standard deviation: a Double, good to 12 digits
+	StdDevPop             // the population's standard deviation: a Double, good to 12 digits; null of nothing, and when a value is no operand of Add
 	StdDevSamp            // the sample's: null of less than two
 )
 

@@ -39,8 +39,9 @@ type (
 		X    Expr
 		Path query.Path
 	}
-	// SetPart is X, which is JSON, with the value V, JSON as well, where Path leads to in it through objects. X itself
-	// where Path leads nowhere.
+	// SetPart is X, which is JSON, with the value V, JSON as well, where Path leads to in it through objects; an object
+	// that hasn't got the last member gets it, and a null V is a member that is null. X itself where Path leads nowhere:
+	// where what should hold a part of it is no object or isn't there.
 	SetPart struct {
 		X    Expr
 		Path query.Path
@@ -72,26 +73,29 @@ type (
 		T schema.Type
 	}
 	// ToJSON is X as JSON: numbers and booleans as such; text, and dates, days, UUIDs and bytes as their text
-	// (value.AppendText); Decimals with all their digits. X is of any type but Opaque; JSON stays as it is.
+	// (value.AppendText); Decimals with all their digits; a NaN or an infinity as text (value.AppendJSON). X is of any type
+	// but Opaque; JSON stays as it is.
 	ToJSON struct{ X Expr }
 	// Convert is X in another type, null where that can't be:
 	//
 	//	to Integer  whole numbers within 64 bits; other numbers cut towards zero; text of digits with a sign at most;
-	//	            true 1, false 0; dates as milliseconds since 1970
-	//	to Double   numbers; text that writes one as JSON does (a leading +, zeros and point are fine); 1 and 0; milliseconds
-	//	to Decimal  the same
+	//	            true 1, false 0; dates and days as milliseconds since 1970, cut towards zero
+	//	to Double   numbers; text that writes one as JSON does (a leading +, zeros and point are fine); 1 and 0; milliseconds.
+	//	            Null beyond the largest Double; what is too small is 0
+	//	to Decimal  the same; null for NaN, infinities and text with an exponent beyond 1000
 	//	to String   numbers as value.AppendText (Decimals without zeros at the end, Doubles in their fewest digits),
 	//	            true and false, dates and days in ISO 8601, UUIDs; no bytes
-	//	to Boolean  numbers other than 0, dates and text are true
-	//	to Date     days; text as OfDateText; Integers and Doubles (cut) as milliseconds since 1970; years 1 to 9999 alone
+	//	to Boolean  numbers other than 0, dates, days, UUIDs and text are true; no bytes
+	//	to Date     days; text as OfDateText; numbers (cut) as milliseconds since 1970; years 1 to 9999 alone
 	//
-	// JSON converts as what it holds; objects and lists to nothing.
+	// JSON converts as what it holds: whole numbers within 64 bits as Integers, other numbers as Doubles, but to Decimal with
+	// all their digits; objects and lists to nothing.
 	Convert struct {
 		X Expr
 		T schema.Type
 	}
-	// Widen is a number in a wider type (Integer, Decimal, Double; null where no Double is near it), a Day as the Date
-	// of its midnight in UTC, or a UUID as String.
+	// Widen is a number in a wider type (Integer, Decimal, Double; see Convert), a Day as the Date of its midnight in UTC,
+	// or a UUID as String.
 	Widen struct {
 		X Expr
 		T schema.Type
@@ -101,8 +105,9 @@ type (
 		X     Expr
 		Regex query.Regex // its Path is nil
 	}
-	// Dates in expressions are instants of the years 1 to 9999; what is outside of them is null. A Zone is "" for UTC, an
-	// offset as "+05:30", or a name of the IANA database. A time of the clock that a zone has twice is the first of the two;
+	// Dates in expressions are instants of the years 1 to 9999; what is outside of them is null, and so is what is computed
+	// of a date that the calendar of the Zone has outside of them. A Zone is "" for UTC, an offset as "+05:30", or a name of
+	// the IANA database. A time of the clock that a zone has twice is the first of the two;
 	// one that it skips is read with the offset before, so 02:30 is 03:30 where 02:00 became 03:00.
 	//
 	// DatePart is a part of X, a Date, as the calendar and the clock of Zone have it: an Integer. Part is year, month,
@@ -137,7 +142,7 @@ type (
 		Zone      string
 	}
 	// DateDiff is how many times a Unit begins in Zone after From until To, both Dates: an Integer, negative when To is
-	// before From. Units as in DateTrunc, and millisecond.
+	// before From. Units as in DateTrunc, and millisecond. For hours and less it is the time between the two DateTruncs.
 	DateDiff struct {
 		From, To  Expr
 		Unit      string
@@ -174,7 +179,7 @@ type Op uint8
 // The operators. x, y are the arguments in turn.
 const (
 	// Arithmetic: arguments and result of type T. An Integer beyond 64 bits is null. Doubles: an operand that isn't 0
-	// and whose size isn't within 1e-150 and 1e150 makes null; so does a NaN.
+	// and whose size isn't within 1e-150 and 1e150 makes null, of each of these; so does a NaN. A zero has no sign.
 	Add Op = iota
 	Sub
 	Mul
@@ -184,7 +189,7 @@ const (
 	Ceil  // Decimal or Double, to a whole one of the same type
 	Floor //
 	Trunc // of x at y places behind the point (a constant Integer, -20 to 20, negative before it), towards zero. Doubles as they are written in decimal
-	Round // the same, to the nearest; halves away from zero. A Double beyond 1e15 stays as it is
+	Round // the same, to the nearest; halves away from zero. A Double beyond 1e15 in size stays as it is, for Trunc as well
 
 	// Comparison: both of one type; Boolean, never null. Null equals null and is less than all else. Text by its bytes,
 	// false before true, Doubles with NaN equal to itself and above all. JSON: equal as value.Equal; less and more as
@@ -225,7 +230,7 @@ const (
 	SliceList // of the list x from y, an Integer (from the end when negative, the first at most), at most z elements (an Integer above 0, else null)
 	IsList    // Boolean, never null
 	JoinLists // the lists one after the other: JSON; null when one is no list
-	SumList   // of the numbers in the list x: a Double as Sum makes it; null when it is no list
+	SumList   // of the numbers in the list x, each as a Double: a Double as Sum makes it; null when it is no list
 	AvgList   // null when there are none
 	MinList   // the least number in the list x: a Double; null when there is none
 	MaxList   //
