@@ -46,6 +46,19 @@ func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error)
 		return nil, err
 	}
 	r := &reading{ctx: ctx, source: s, plan: &plan}
+	if plan.Program != nil {
+		records, err := r.leaving()
+		if err != nil {
+			return nil, err
+		}
+		return func(yield func(value.Row, error) bool) {
+			for _, row := range records {
+				if !yield(row, nil) {
+					return
+				}
+			}
+		}, nil
+	}
 	records, err := r.matching()
 	if err != nil {
 		return nil, err
@@ -63,6 +76,7 @@ type reading struct {
 	ctx    context.Context
 	source *Source
 	plan   *policy.Plan
+	err    error // why a Program can't be evaluated
 }
 
 // matching returns the records of the plan's view that satisfy its filter.
@@ -115,7 +129,7 @@ func (r *reading) through(records []value.Row, c *schema.Class, t *policy.Throug
 }
 
 func (r *reading) keep(records []value.Row, c *schema.Class, f query.Filter) ([]value.Row, error) {
-	test, err := predicate(f)
+	test, err := r.predicate(f)
 	if err != nil {
 		return nil, err
 	}

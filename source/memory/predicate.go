@@ -58,20 +58,20 @@ func someCandidate(of []value.Value, holds func(value.Value) bool) bool {
 }
 
 // predicate makes a test of a filter.
-func predicate(f query.Filter) (test, error) {
+func (r *reading) predicate(f query.Filter) (test, error) {
 	switch f := f.(type) {
 	case query.And:
-		parts, err := predicates(f)
+		parts, err := r.predicates(f)
 		return func(r rooted) bool {
 			return !slices.ContainsFunc(parts, func(p test) bool { return !p(r) })
 		}, err
 	case query.Or:
-		parts, err := predicates(f)
+		parts, err := r.predicates(f)
 		return func(r rooted) bool {
 			return slices.ContainsFunc(parts, func(p test) bool { return p(r) })
 		}, err
 	case query.Not:
-		part, err := predicate(f.Part)
+		part, err := r.predicate(f.Part)
 		return func(r rooted) bool { return !part(r) }, err
 	case query.Never:
 		return func(rooted) bool { return false }, nil
@@ -82,11 +82,11 @@ func predicate(f query.Filter) (test, error) {
 			return f.Not != slices.ContainsFunc(f.Values, func(v value.Value) bool { return equals(r.leaves(f.Path), v) })
 		}, nil
 	}
-	return inner(f)
+	return r.inner(f)
 }
 
 // inner makes the tests that look at what a value consists of.
-func inner(f query.Filter) (test, error) {
+func (r *reading) inner(f query.Filter) (test, error) {
 	switch f := f.(type) {
 	case query.Exists:
 		return func(r rooted) bool {
@@ -112,24 +112,48 @@ func inner(f query.Filter) (test, error) {
 			})
 		}, nil
 	case query.ElemMatch:
-		match, err := predicate(f.Match)
+		match, err := r.predicate(f.Match)
 		return func(r rooted) bool {
 			return slices.ContainsFunc(r.leaves(f.Path), func(v value.Value) bool {
 				return slices.ContainsFunc(v.List(), func(e value.Value) bool { return match(element{e}) })
 			})
 		}, err
+	case query.InQuery:
+		return r.inQuery(f)
 	}
 	return nil, problem.New(problem.Internal, fmt.Sprintf("memory knows no filter %T", f))
 }
 
-func predicates(parts []query.Filter) ([]test, error) {
+// inQuery makes a test of whether a value is the key of a record of another view.
+func (r *reading) inQuery(f query.InQuery) (test, error) {
+	if f.View < 1 || f.View > len(r.plan.Views) || len(f.Key) == 0 {
+		return nil, problem.New(problem.Internal, fmt.Sprintf("the plan has no view %d with a key %q", f.View, f.Key))
+	}
+	v := r.plan.Views[f.View-1]
+	records, err := r.view(v)
+	if err == nil && f.Where != nil {
+		records, err = r.keep(records, v.Class(), f.Where)
+	}
+	var keys []value.Value
+	for _, row := range records {
+		keys = append(keys, record{v.Class(), row}.leaves(f.Key)...)
+	}
+	return func(of rooted) bool {
+		found := someCandidate(of.leaves(f.Path), func(c value.Value) bool {
+			return slices.ContainsFunc(keys, func(key value.Value) bool { return same(c, key) })
+		})
+		return found != f.Not
+	}, err
+}
+
+func (r *reading) predicates(parts []query.Filter) ([]test, error) {
 	if len(parts) == 0 {
 		return nil, problem.New(problem.InvalidQuery, "an empty list of conditions")
 	}
 	out := make([]test, len(parts))
 	for i, p := range parts {
 		var err error
-		if out[i], err = predicate(p); err != nil {
+		if out[i], err = r.predicate(p); err != nil {
 			return nil, err
 		}
 	}

@@ -63,7 +63,7 @@ func documented(t *testing.T, where string) func(document string) bool {
 	if err != nil {
 		t.Fatalf("%s: %v", where, err)
 	}
-	test, err := predicate(filter)
+	test, err := new(reading).predicate(filter)
 	if err != nil {
 		t.Fatalf("%s: %v", where, err)
 	}

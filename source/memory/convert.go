@@ -1,0 +1,171 @@
+package memory
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// widened is a number in a wider type, a day as the instant of its midnight, or a UUID as text.
+func widened(v value.Value, t schema.Type) value.Value {
+	switch {
+	case t == schema.Date && v.Kind() == value.Day:
+		return dateOf(v.Micros())
+	case t == schema.Decimal && v.IsNumber():
+		return converted(v, t)
+	case t == schema.Double && v.Kind() == value.Float:
+		return double(v.Float()) // a NaN and the infinities as well
+	case t == schema.Double && v.IsNumber():
+		return converted(v, t)
+	}
+	return v
+}
+
+// held is what an As makes of v: v where it holds a value of that type.
+func held(v value.Value, t schema.Type) value.Value {
+	switch k := v.Kind(); {
+	case t == schema.String && k == value.String, t == schema.Boolean && k == value.Bool:
+		return v
+	case t == schema.Integer && v.IsNumber():
+		if n, ok := v.AsInt(); ok {
+			return value.OfInt(n)
+		}
+	case (t == schema.Double || t == schema.Decimal) && v.IsNumber():
+		return widened(v, t)
+	case t == schema.Date && k == value.String:
+		return converted(v, t)
+	}
+	return value.Value{}
+}
+
+// converting is what a value of JSON counts as when it is converted: numbers beside whole ones are Doubles, but to
+// Decimal.
+func converting(v value.Value, to schema.Type) value.Value {
+	if v.Kind() != value.Decimal || to == schema.Decimal {
+		return v
+	}
+	if n, ok := v.AsInt(); ok {
+		return value.OfInt(n)
+	}
+	return widened(v, schema.Double)
+}
+
+// converted is v in another type, null where that can't be.
+func converted(v value.Value, t schema.Type) value.Value {
+	switch t {
+	case schema.Integer:
+		if v.Kind() == value.String && !regexp.MustCompile(`^[+-]?[0-9]+$`).MatchString(v.Text()) {
+			return value.Value{}
+		}
+		if d, ok := decimalFrom(v); ok {
+			return d.integer()
+		}
+	case schema.Double:
+		if v.Kind() == value.Float {
+			return v
+		}
+		if v.Kind() == value.String && number.MatchString(v.Text()) { // whose exponent may be of any size
+			return finite(strconv.ParseFloat(strings.TrimPrefix(v.Text(), "+"), 64))
+		}
+		if d, ok := decimalFrom(v); ok {
+			return d.double()
+		}
+	case schema.Decimal:
+		if d, ok := decimalFrom(v); ok {
+			return d.decimal()
+		}
+	case schema.String:
+		return written(v)
+	case schema.Boolean:
+		return truth(v)
+	case schema.Date:
+		return dateFrom(v)
+	}
+	return value.Value{}
+}
+
+func finite(f float64, err error) value.Value {
+	if err != nil || math.IsInf(f, 0) {
+		return value.Value{}
+	}
+	return double(f)
+}
+
+// decimalFrom is the number that v converts to.
+func decimalFrom(v value.Value) (decimal, bool) {
+	switch v.Kind() {
+	case value.String:
+		return decimalText(v.Text())
+	case value.Bool:
+		if v.Bool() {
+			return decimalOf(value.OfInt(1))
+		}
+		return decimalOf(value.OfInt(0))
+	case value.Date, value.Day:
+		return decimalOf(value.OfInt(v.Micros() / 1000))
+	}
+	return decimalOf(v)
+}
+
+// written is the text that v converts to.
+func written(v value.Value) value.Value {
+	switch v.Kind() {
+	case value.Null, value.Bytes, value.Array, value.Object:
+		return value.Value{}
+	case value.Decimal:
+		d, ok := decimalOf(v)
+		if !ok {
+			return value.Value{}
+		}
+		return value.OfString(d.String())
+	}
+	return value.OfString(v.String())
+}
+
+// truth is the boolean that v converts to.
+func truth(v value.Value) value.Value {
+	switch v.Kind() {
+	case value.Bool:
+		return v
+	case value.Int, value.Float, value.Decimal:
+		return value.OfBool(!value.Equal(v, value.OfInt(0)))
+	case value.String, value.Date, value.Day:
+		return value.OfBool(true)
+	}
+	return value.Value{}
+}
+
+// dateFrom is the instant that v converts to.
+func dateFrom(v value.Value) value.Value {
+	switch v.Kind() {
+	case value.String:
+		d, ok := value.OfDateText(v.Text())
+		if !ok {
+			return value.Value{}
+		}
+		return dateOf(d.Micros())
+	case value.Date, value.Day:
+		return dateOf(v.Micros())
+	}
+	if !v.IsNumber() {
+		return value.Value{}
+	}
+	ms := converted(v, schema.Integer)
+	if n := ms.Int(); ms.IsNull() || n > math.MaxInt64/1000 || n < math.MinInt64/1000 {
+		return value.Value{}
+	}
+	return dateOf(ms.Int() * 1000)
+}
+
+// uuid reads the text of a UUID, in lower case.
+func uuid(s string) (value.Value, bool) {
+	s = strings.ToLower(s)
+	if !regexp.MustCompile(`^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$`).MatchString(s) {
+		return value.Value{}, false
+	}
+	return value.OfString(s), true
+}

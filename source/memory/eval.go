@@ -1,0 +1,179 @@
+package memory
+
+import (
+	"regexp"
+
+	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// eval returns the value of an expression.
+func (at *place) eval(e algebra.Expr) value.Value {
+	switch e := e.(type) {
+	case algebra.Ref:
+		return at.column(e.Column)
+	case algebra.Outer:
+		if up := at.above(e.Up); up != nil {
+			return up.column(e.Column)
+		}
+		at.fail("no list is made %d levels out", e.Up)
+		return value.Value{}
+	case algebra.Element:
+		return at.over(e.Up).element
+	case algebra.Before:
+		return at.over(e.Up).before
+	case algebra.Const:
+		return constant(e)
+	case algebra.Object:
+		members := make([]value.Member, len(e.Names))
+		for i, name := range e.Names {
+			members[i] = value.Member{Name: name, Value: at.eval(e.Values[i])}
+		}
+		return value.OfObject(members)
+	case algebra.List:
+		return value.OfArray(at.all(e.Elements))
+	case algebra.Apply:
+		return at.apply(e)
+	case algebra.Case:
+		for i, test := range e.If {
+			if at.eval(test).Bool() {
+				return at.eval(e.Then[i])
+			}
+		}
+		if e.Else == nil {
+			return value.Value{}
+		}
+		return at.eval(e.Else)
+	case algebra.Over:
+		return at.overEach(e)
+	}
+	return at.unary(e)
+}
+
+// unary returns the value of an expression that is null when one of its operands is.
+func (at *place) unary(e algebra.Expr) value.Value {
+	switch e := e.(type) {
+	case algebra.Part:
+		return member(at.eval(e.X), e.Path)
+	case algebra.SetPart:
+		return setPart(at.eval(e.X), e.Path, at.eval(e.V))
+	case algebra.As:
+		return held(at.eval(e.X), e.T)
+	case algebra.ToJSON:
+		return inJSON(at.eval(e.X))
+	case algebra.Convert:
+		x := at.eval(e.X)
+		if e.X.Type() == schema.JSON {
+			x = converting(x, e.T)
+		}
+		return converted(x, e.T)
+	case algebra.Widen:
+		return widened(at.eval(e.X), e.T)
+	case algebra.Matches:
+		return at.matches(at.eval(e.X), e.Regex)
+	}
+	return at.date(e)
+}
+
+// constant is the value of a Const as an expression has it.
+func constant(e algebra.Const) value.Value {
+	switch e.T {
+	case schema.JSON:
+		return inJSON(e.Value)
+	case schema.Double, schema.Decimal:
+		return widened(e.Value, e.T)
+	case schema.Date:
+		return seenDate(e.T, e.Value)
+	}
+	return e.Value
+}
+
+func (at *place) all(es []algebra.Expr) []value.Value {
+	out := make([]value.Value, len(es))
+	for i, e := range es {
+		out[i] = at.eval(e)
+	}
+	return out
+}
+
+func (at *place) over(up int) over {
+	if up < 0 || up >= len(at.overs) {
+		at.fail("no list is looked at %d levels out", up)
+		return over{}
+	}
+	return at.overs[len(at.overs)-1-up]
+}
+
+// overEach computes something for each element of a list.
+func (at *place) overEach(e algebra.Over) value.Value {
+	list := at.eval(e.Input)
+	if list.Kind() != value.Array {
+		return value.Value{}
+	}
+	if e.Do == algebra.ReduceEach {
+		so := at.eval(e.Initial)
+		for _, element := range list.List() {
+			so = at.within(over{element, so}).eval(e.Body)
+		}
+		return so
+	}
+	most := len(list.List())
+	if e.Limit != nil {
+		limit := at.eval(e.Limit)
+		if limit.Int() < 1 { // null as well
+			return value.Value{}
+		}
+		most = int(min(limit.Int(), int64(most)))
+	}
+	out := []value.Value{}
+	for _, element := range list.List() {
+		v := at.within(over{element: element}).eval(e.Body)
+		if e.Do == algebra.MapEach {
+			out = append(out, v)
+		} else if v.Bool() && len(out) < most {
+			out = append(out, element)
+		}
+	}
+	return value.OfArray(out)
+}
+
+// member returns what path leads to through objects alone.
+func member(v value.Value, path query.Path) value.Value {
+	for _, name := range path {
+		v, _ = v.Get(name) // null where there is nothing
+	}
+	return v
+}
+
+// setPart returns x with v where path leads to.
+func setPart(x value.Value, path query.Path, v value.Value) value.Value {
+	if len(path) == 0 {
+		return v
+	}
+	inner, there := x.Get(path[0])
+	if x.Kind() != value.Object || len(path) > 1 && inner.Kind() != value.Object {
+		return x
+	}
+	members := make([]value.Member, 0, len(x.Members())+1)
+	for _, m := range x.Members() {
+		if m.Name == path[0] {
+			m.Value = setPart(inner, path[1:], v)
+		}
+		members = append(members, m)
+	}
+	if !there {
+		members = append(members, value.Member{Name: path[0], Value: v})
+	}
+	return value.OfObject(members)
+}
+
+func (at *place) matches(x value.Value, r query.Regex) value.Value {
+	expression, err := regexp.Compile(r.Expression())
+	if err != nil {
+		at.fail("%s: %v", r.At, err)
+		return value.Value{}
+	}
+	return value.OfBool(x.Kind() == value.String && expression.MatchString(x.Text()))
+}

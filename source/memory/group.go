@@ -1,0 +1,213 @@
+package memory
+
+import (
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// alike reports whether two values are the same key of a group: null is the same as null.
+func alike(a, b value.Value) bool { return value.Equal(a, b) }
+
+func (r *reading) group(s *algebra.Group, in records) []value.Row {
+	type group struct {
+		keys    []value.Value
+		members []value.Row
+	}
+	var groups []*group
+	for _, row := range in.rows {
+		if r.stopped() {
+			return nil
+		}
+		keys := in.at(row).all(s.Keys)
+		i := slices.IndexFunc(groups, func(g *group) bool { return slices.EqualFunc(g.keys, keys, alike) })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, &group{keys: keys})
+		}
+		groups[i].members = append(groups[i].members, row)
+	}
+	if len(groups) == 0 && s.Always {
+		groups = []*group{{}}
+	}
+	var out []value.Row
+	for _, g := range groups {
+		out = append(out, append(g.keys, in.accumulated(s.Accumulators, g.members)...))
+	}
+	return out
+}
+
+func (r *reading) buckets(s *algebra.Buckets, in records) []value.Row {
+	type member struct {
+		by  value.Value
+		row value.Row
+	}
+	members := make([]member, len(in.rows))
+	for i, row := range in.rows {
+		members[i] = member{in.at(row).eval(s.By), row}
+	}
+	least := func(a, b member) int { return orderJSON(a.by, b.by) }
+	byOrder := slices.SortedStableFunc(slices.Values(members), least)
+	ranges := map[int64][]value.Row{}
+	bounds := map[int64]value.Value{}
+	var numbers []int64
+	for i, m := range members {
+		if r.stopped() {
+			return nil
+		}
+		lesser := slices.IndexFunc(byOrder, func(other member) bool { return least(other, m) == 0 })
+		n := new(big.Int).Mul(big.NewInt(int64(lesser)), big.NewInt(s.N))
+		number := n.Div(n, big.NewInt(int64(len(members)))).Int64()
+		if bound, ok := bounds[number]; !ok || orderJSON(m.by, bound) < 0 {
+			bounds[number] = m.by
+		}
+		if ranges[number] == nil {
+			numbers = append(numbers, number)
+		}
+		ranges[number] = append(ranges[number], in.rows[i])
+	}
+	slices.Sort(numbers)
+	var out []value.Row
+	for i, number := range numbers {
+		next := byOrder[len(byOrder)-1].by
+		if i+1 < len(numbers) {
+			next = bounds[numbers[i+1]]
+		}
+		out = append(out, append(value.Row{bounds[number], next}, in.accumulated(s.Accumulators, ranges[number])...))
+	}
+	return out
+}
+
+// accumulated computes accumulators over the rows of a group, which are in order.
+func (in records) accumulated(as []algebra.Accumulator, rows []value.Row) value.Row {
+	out := make(value.Row, len(as))
+	for i, a := range as {
+		if a.Op == algebra.Count {
+			out[i] = value.OfInt(int64(len(rows)))
+			continue
+		}
+		values := make([]value.Value, len(rows))
+		for j, row := range rows {
+			values[j] = in.at(row).eval(a.X)
+		}
+		out[i] = in.accumulate(a, values)
+	}
+	return out
+}
+
+func (in records) accumulate(a algebra.Accumulator, values []value.Value) value.Value {
+	switch a.Op {
+	case algebra.Push:
+		return value.OfArray(values)
+	case algebra.AddToSet:
+		return set(values)
+	case algebra.First:
+		return append(values, value.Value{})[0]
+	case algebra.Last:
+		return append([]value.Value{{}}, values...)[len(values)]
+	}
+	values = slices.DeleteFunc(values, value.Value.IsNull)
+	switch a.Op {
+	case algebra.Sum:
+		return sum(values, a.T)
+	case algebra.Avg:
+		return average(values)
+	case algebra.Min:
+		return extreme(values, 1)
+	case algebra.Max:
+		return extreme(values, -1)
+	case algebra.StdDevPop:
+		return deviation(values, 0)
+	case algebra.StdDevSamp:
+		return deviation(values, 1)
+	}
+	in.fail("memory knows no accumulator %d", a.Op)
+	return value.Value{}
+}
+
+// set is the distinct values, in order.
+func set(values []value.Value) value.Value {
+	distinct := []value.Value{}
+	for _, v := range values {
+		if !slices.ContainsFunc(distinct, func(have value.Value) bool { return value.Equal(have, v) }) {
+			distinct = append(distinct, v)
+		}
+	}
+	slices.SortStableFunc(distinct, value.Order)
+	return value.OfArray(distinct)
+}
+
+// extreme is the least value when sign is 1, the greatest when it is -1.
+func extreme(values []value.Value, sign int) value.Value {
+	if len(values) == 0 {
+		return value.Value{}
+	}
+	return slices.MinFunc(values, func(a, b value.Value) int { return sign * orderJSON(a, b) })
+}
+
+// total is the exact sum of numbers; it reports false when one of them is a NaN or infinite.
+func total(numbers []value.Value) (decimal, bool) {
+	all := decimal{units: new(big.Int)}
+	for _, v := range numbers {
+		d, ok := decimalOf(v)
+		if !ok {
+			return decimal{}, false
+		}
+		all = all.plus(d)
+	}
+	return all, true
+}
+
+// sum is the exact sum of numbers as a value of type t.
+func sum(numbers []value.Value, t schema.Type) value.Value {
+	all, ok := total(numbers)
+	switch {
+	case !ok:
+		return value.Value{}
+	case t == schema.Double:
+		return all.double()
+	}
+	return all.as(t)
+}
+
+// average is the exact sum as a double, divided by how many there are.
+func average(numbers []value.Value) value.Value {
+	all := sum(numbers, schema.Double)
+	if len(numbers) == 0 || all.IsNull() {
+		return value.Value{}
+	}
+	return double(all.Float() / float64(len(numbers)))
+}
+
+// deviation is the standard deviation with n-free in the divisor.
+func deviation(values []value.Value, free int) value.Value {
+	n := len(values)
+	if n <= free {
+		return value.Value{}
+	}
+	const bits = 4000 // holds squares of all operands of arithmetic exactly enough
+	mean, squares := new(big.Float).SetPrec(bits), new(big.Float).SetPrec(bits)
+	of := func(v value.Value) *big.Float { return new(big.Float).SetPrec(bits).SetFloat64(v.Float()) }
+	for _, v := range values {
+		if !operand(v.Float()) {
+			return value.Value{}
+		}
+		mean.Add(mean, of(v))
+	}
+	mean.Quo(mean, of(value.OfFloat(float64(n))))
+	for _, v := range values {
+		d := of(v)
+		d.Sub(d, mean)
+		squares.Add(squares, d.Mul(d, d))
+	}
+	squares.Quo(squares, of(value.OfFloat(float64(n-free))))
+	f, _ := squares.Sqrt(squares).Float64()
+	if math.IsInf(f, 0) {
+		return value.Value{}
+	}
+	return double(f)
+}

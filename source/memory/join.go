@@ -1,0 +1,169 @@
+package memory
+
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A pairing is the records that a record is joined with, and what they are compared by.
+type pairing struct {
+	rows []value.Row
+	keys [][]value.Value // by row: the right sides of the pairs
+}
+
+// right evaluates a Program and the right sides of pairs over what it gives.
+func (r *reading) right(p *algebra.Program, on []algebra.Pair, outer *place) pairing {
+	out := pairing{rows: r.program(p, given{outer: outer})}
+	in := records{reading: r, shape: new(p.Out()), given: given{outer: outer}}
+	for _, row := range out.rows {
+		at := in.at(row)
+		keys := make([]value.Value, len(on))
+		for i, pair := range on {
+			keys[i] = at.eval(pair.Right)
+		}
+		out.keys = append(out.keys, keys)
+	}
+	return out
+}
+
+// matching returns the rows for which all pairs are equal; null equals nothing.
+func (p pairing) matching(on []algebra.Pair, at *place) []value.Row {
+	left := make([]value.Value, len(on))
+	for i, pair := range on {
+		left[i] = at.eval(pair.Left)
+	}
+	var out []value.Row
+	for i, row := range p.rows {
+		if slices.EqualFunc(left, p.keys[i], same) {
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+func (r *reading) join(s *algebra.Join, in records) []value.Row {
+	right := r.right(s.Right, s.On, in.outer)
+	width := len(s.Right.Out().Columns)
+	return r.each(in, func(at *place) []value.Row {
+		var out []value.Row
+		for _, row := range right.matching(s.On, at) {
+			out = append(out, slices.Concat(at.row, row))
+		}
+		if out == nil && s.Keep {
+			out = append(out, slices.Concat(at.row, make(value.Row, width)))
+		}
+		return out
+	})
+}
+
+func (r *reading) nest(s *algebra.Nest, in records) []value.Row {
+	shape := new(s.Right.Out())
+	var right pairing
+	if !s.Correlated {
+		// It names nothing of the record, so any will do.
+		right = r.right(s.Right, s.On, &place{reading: r, shape: in.shape, outer: in.outer})
+	}
+	return r.each(in, func(at *place) []value.Row {
+		if s.Correlated {
+			right = r.right(s.Right, s.On, at)
+		}
+		return []value.Row{append(slices.Clone(at.row), objects(shape, right.matching(s.On, at)))}
+	})
+}
+
+func (r *reading) closure(s *algebra.Closure, in records) []value.Row {
+	shape := s.Right.Out()
+	rows := r.program(s.Right, given{outer: in.outer})
+	from, to := make([]value.Value, len(rows)), make([]value.Value, len(rows))
+	for i, row := range rows {
+		from[i], to[i] = seen(&shape.Columns[s.From], row[s.From]), seen(&shape.Columns[s.To], row[s.To])
+	}
+	return r.each(in, func(at *place) []value.Row {
+		list := []value.Value{}
+		reached := make([]bool, len(rows))
+		ends := []value.Value{at.eval(s.Start)}
+		for steps := int64(0); steps <= s.Depth && len(ends) > 0 && !r.stopped(); steps++ {
+			var next []value.Value
+			for i, row := range rows {
+				if reached[i] || !slices.ContainsFunc(ends, func(end value.Value) bool { return same(end, to[i]) }) {
+					continue
+				}
+				reached[i] = true
+				next = append(next, from[i])
+				list = append(list, withDepth(object(&shape, row), s.DepthName, steps))
+			}
+			ends = next
+		}
+		return []value.Row{append(slices.Clone(at.row), value.OfArray(list))}
+	})
+}
+
+func withDepth(o value.Value, name string, steps int64) value.Value {
+	if name == "" {
+		return o
+	}
+	return value.OfObject(append(slices.Clone(o.Members()), value.Member{Name: name, Value: value.OfInt(steps)}))
+}
+
+// objects is records as a list of objects.
+func objects(shape *algebra.Shape, rows []value.Row) value.Value {
+	list := make([]value.Value, len(rows))
+	for i, row := range rows {
+		list[i] = object(shape, row)
+	}
+	return value.OfArray(list)
+}
+
+// object is a record as an object of its visible columns, each where its path says.
+func object(shape *algebra.Shape, row value.Row) value.Value {
+	var places []columnAt
+	for i := range shape.Columns {
+		c := &shape.Columns[i]
+		if c.Path == nil {
+			continue
+		}
+		v := seen(c, row[i])
+		if c.ID && c.Type == schema.Integer {
+			v = converted(v, schema.String)
+		}
+		places = append(places, columnAt{c.Path, inJSON(v)})
+	}
+	return nested(places, nil, shape.Optional)
+}
+
+// A columnAt is a value and the rest of the path to where it stands.
+type columnAt struct {
+	path query.Path
+	v    value.Value
+}
+
+// nested is the object of columns that stands at a path.
+func nested(columns []columnAt, at query.Path, optional []query.Path) value.Value {
+	isAt := func(p query.Path) bool { return slices.Equal(p, at) }
+	if slices.ContainsFunc(optional, isAt) && !slices.ContainsFunc(columns, func(c columnAt) bool { return !c.v.IsNull() }) {
+		return value.Value{}
+	}
+	var members []value.Member
+	for i, c := range columns {
+		name := c.path[0]
+		if slices.ContainsFunc(columns[:i], func(before columnAt) bool { return before.path[0] == name }) {
+			continue
+		}
+		v := c.v
+		if len(c.path) > 1 {
+			var inner []columnAt
+			for _, other := range columns {
+				if other.path[0] == name {
+					inner = append(inner, columnAt{other.path[1:], other.v})
+				}
+			}
+			v = nested(inner, append(slices.Clone(at), name), optional)
+		}
+		members = append(members, value.Member{Name: name, Value: v})
+	}
+	return value.OfObject(members)
+}

@@ -1,0 +1,222 @@
+package memory
+
+import (
+	"math"
+
+	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// apply returns the value of an operator.
+func (at *place) apply(e algebra.Apply) value.Value {
+	switch e.Op {
+	case algebra.And, algebra.Or:
+		for _, arg := range e.Args {
+			if at.eval(arg).Bool() == (e.Op == algebra.Or) {
+				return value.OfBool(e.Op == algebra.Or)
+			}
+		}
+		return value.OfBool(e.Op == algebra.And)
+	case algebra.IfNull:
+		for _, arg := range e.Args {
+			if v := at.eval(arg); !v.IsNull() {
+				return v
+			}
+		}
+		return value.Value{}
+	}
+	args := at.all(e.Args)
+	if v, ok := ofNull(e, args); ok {
+		return v
+	}
+	for _, arg := range args {
+		if arg.IsNull() {
+			return value.Value{}
+		}
+	}
+	for _, family := range []func(algebra.Apply, []value.Value) (value.Value, bool){arithmetic, text, lists} {
+		if v, ok := family(e, args); ok {
+			return v
+		}
+	}
+	at.fail("memory knows no operator %d", e.Op)
+	return value.Value{}
+}
+
+// ofNull returns the values of the operators that are never null, and whether e is one.
+func ofNull(e algebra.Apply, args []value.Value) (value.Value, bool) {
+	switch e.Op {
+	case algebra.Eq, algebra.Ne, algebra.Gt, algebra.Gte, algebra.Lt, algebra.Lte:
+		return value.OfBool(compared(e.Op, args[0], args[1], e.Args[0].Type())), true
+	case algebra.Cmp:
+		return value.OfInt(int64(value.Order(args[0], args[1]))), true
+	case algebra.IsNull:
+		return value.OfBool(args[0].IsNull()), true
+	case algebra.Not:
+		return value.OfBool(!args[0].Bool()), true
+	case algebra.Truth:
+		x := args[0]
+		return value.OfBool(!x.IsNull() && !value.Equal(x, value.OfBool(false)) && !value.Equal(x, value.OfInt(0))), true
+	case algebra.InList:
+		for _, element := range args[1].List() {
+			if value.Equal(args[0], element) {
+				return value.OfBool(true), true
+			}
+		}
+		return value.OfBool(false), true
+	case algebra.IsList:
+		return value.OfBool(args[0].Kind() == value.Array), true
+	case algebra.TypeOf:
+		names := map[value.Kind]string{value.Null: "null", value.Bool: "bool", value.Int: "number", value.Decimal: "number",
+			value.String: "string", value.Array: "array", value.Object: "object"}
+		return value.OfString(names[args[0].Kind()]), true
+	}
+	return value.Value{}, false
+}
+
+// compared reports whether x stands in op to y. Two objects, or two lists, are neither less nor more.
+func compared(op algebra.Op, x, y value.Value, t schema.Type) bool {
+	equal, order := value.Order(x, y) == 0, value.Order(x, y)
+	if t == schema.JSON {
+		equal, order = value.Equal(x, y), orderJSON(x, y)
+	}
+	switch op {
+	case algebra.Eq:
+		return equal
+	case algebra.Ne:
+		return !equal
+	case algebra.Gt:
+		return order > 0
+	case algebra.Gte:
+		return order > 0 || equal
+	case algebra.Lt:
+		return order < 0
+	}
+	return order < 0 || equal
+}
+
+// arithmetic returns the values of the operators on numbers and dates.
+func arithmetic(e algebra.Apply, args []value.Value) (value.Value, bool) {
+	x := args[0]
+	switch e.Op {
+	case algebra.Add, algebra.Sub, algebra.Mul, algebra.Div, algebra.Mod:
+		so := x
+		for _, y := range args[1:] {
+			if so = binary(e.Op, e.T, so, y); so.IsNull() {
+				break
+			}
+		}
+		return so, true
+	case algebra.Abs, algebra.Ceil, algebra.Floor:
+		return whole(e.Op, e.T, x), true
+	case algebra.Trunc:
+		return rounded(e.T, x, args[1].Int(), cut), true
+	case algebra.Round:
+		return rounded(e.T, x, args[1].Int(), nearest), true
+	case algebra.Millis:
+		return value.OfInt((x.Micros() - args[1].Micros()) / 1000), true
+	}
+	return value.Value{}, false
+}
+
+// operand reports whether arithmetic takes a double.
+func operand(f float64) bool {
+	size := math.Abs(f)
+	return f == 0 || size >= 1e-150 && size <= 1e150 // no NaN is
+}
+
+func binary(op algebra.Op, t schema.Type, x, y value.Value) value.Value {
+	if t == schema.Double {
+		return doubles(op, x.Float(), y.Float())
+	}
+	if op == algebra.Mod {
+		if y.Int() == 0 {
+			return value.Value{}
+		}
+		return value.OfInt(x.Int() % y.Int())
+	}
+	a, aok := decimalOf(x)
+	b, bok := decimalOf(y)
+	if !aok || !bok {
+		return value.Value{}
+	}
+	switch op {
+	case algebra.Add:
+		a = a.plus(b)
+	case algebra.Sub:
+		a = a.minus(b)
+	case algebra.Mul:
+		a = a.times(b)
+	default: // Div is of Doubles
+		return value.Value{}
+	}
+	return a.as(t)
+}
+
+// as returns d as an Integer or a Decimal.
+func (d decimal) as(t schema.Type) value.Value {
+	if t == schema.Integer {
+		return d.integer()
+	}
+	return d.decimal()
+}
+
+func doubles(op algebra.Op, x, y float64) value.Value {
+	if !operand(x) || !operand(y) {
+		return value.Value{}
+	}
+	switch op {
+	case algebra.Add:
+		return double(x + y)
+	case algebra.Sub:
+		return double(x - y)
+	case algebra.Mul:
+		return double(x * y)
+	}
+	if y == 0 || op != algebra.Div {
+		return value.Value{}
+	}
+	return double(x / y)
+}
+
+// whole is Abs, Ceil or Floor.
+func whole(op algebra.Op, t schema.Type, x value.Value) value.Value {
+	if t == schema.Double && !operand(x.Float()) {
+		return value.Value{}
+	}
+	d, ok := decimalOf(x)
+	if !ok {
+		return value.Value{}
+	}
+	switch {
+	case op == algebra.Ceil:
+		d = d.round(0, up)
+	case op == algebra.Floor:
+		d = d.round(0, down)
+	case d.units.Sign() < 0:
+		d.units = d.units.Neg(d.units)
+	}
+	if t == schema.Double {
+		return d.double()
+	}
+	return d.as(t)
+}
+
+// rounded is Trunc or Round. A Double is rounded as it is written.
+func rounded(t schema.Type, x value.Value, places int64, how rounding) value.Value {
+	if t == schema.Double && !operand(x.Float()) {
+		return value.Value{}
+	}
+	d, ok := decimalOf(x)
+	if !ok {
+		return value.Value{}
+	}
+	if t != schema.Double {
+		return d.round(int(places), how).as(t)
+	}
+	if math.Abs(x.Float()) > 1e15 {
+		return double(x.Float())
+	}
+	return d.round(int(places), how).double()
+}

@@ -1,0 +1,298 @@
+package memory
+
+import (
+	"crypto/md5"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A given is what a Program may read beside the plan's views.
+type given struct {
+	input []value.Row // the records that a Facet gives its branches
+	outer *place      // the record for which a Nest makes its list
+}
+
+// fail keeps the first reason to give up; a reading that has one yields nothing.
+func (r *reading) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = problem.New(problem.Internal, fmt.Sprintf(format, args...))
+	}
+}
+
+// stopped reports whether there is a reason to give up, or the asker no longer waits.
+func (r *reading) stopped() bool {
+	if r.err == nil {
+		r.err = ended(r.ctx)
+	}
+	return r.err != nil
+}
+
+// leaving returns the records that a plan's Program gives, as far as they may leave.
+func (r *reading) leaving() ([]value.Row, error) {
+	p := r.plan.Program
+	rows := r.program(p, given{})
+	if r.err != nil {
+		return nil, r.err
+	}
+	shape := p.Out()
+	rows = rows[:min(r.plan.Limit+1, len(rows))]
+	out := make([]value.Row, len(rows))
+	for i, row := range rows {
+		for c := range shape.Columns {
+			if shape.Columns[c].Path != nil {
+				out[i] = append(out[i], row[c])
+			}
+		}
+	}
+	return out, nil
+}
+
+// program returns the records that p gives, in order.
+func (r *reading) program(p *algebra.Program, g given) []value.Row {
+	shape := &p.Base
+	rows := ordered(shape, r.from(p, g))
+	for _, s := range p.Stages {
+		if r.stopped() {
+			return nil
+		}
+		rows = ordered(s.Out(), r.stage(s, records{r, shape, rows, g}))
+		shape = s.Out()
+	}
+	if r.stopped() {
+		return nil
+	}
+	return rows
+}
+
+// from returns the records that p begins with.
+func (r *reading) from(p *algebra.Program, g given) []value.Row {
+	if p.From == algebra.Input {
+		return g.input
+	}
+	if p.From < 0 || p.From >= len(r.plan.Views) {
+		r.fail("the plan has no view %d", p.From)
+		return nil
+	}
+	v := r.plan.Views[p.From]
+	all, err := r.view(v)
+	if err != nil {
+		r.err = err
+		return nil
+	}
+	rows := make([]value.Row, len(all))
+	for i, record := range all {
+		for _, c := range p.Base.Columns {
+			rows[i] = append(rows[i], record[index(v.Class(), c.Field.Name)])
+		}
+	}
+	return rows
+}
+
+// ordered returns rows in the order of their shape.
+func ordered(shape *algebra.Shape, rows []value.Row) []value.Row {
+	rows = slices.Clone(rows)
+	slices.SortStableFunc(rows, func(a, b value.Row) int {
+		for _, p := range shape.Order {
+			order := value.Order
+			if shape.Columns[p.Column].Type == schema.JSON {
+				order = orderJSON
+			}
+			if d := order(a[p.Column], b[p.Column]); d != 0 && p.Desc {
+				return -d
+			} else if d != 0 {
+				return d
+			}
+		}
+		return 0
+	})
+	return rows
+}
+
+// orderJSON has all objects, and all lists, at one place.
+func orderJSON(a, b value.Value) int {
+	if k := a.Kind(); k == b.Kind() && (k == value.Object || k == value.Array) {
+		return 0
+	}
+	return value.Order(a, b)
+}
+
+// A records is what a stage is given.
+type records struct {
+	*reading
+	shape *algebra.Shape
+	rows  []value.Row // in the shape's order
+	given
+}
+
+// at is the place of expressions over one of the records.
+func (in *records) at(row value.Row) *place { return &place{reading: in.reading, shape: in.shape, row: row, outer: in.outer} }
+
+// stage returns the records that a stage makes of those that it is given.
+func (r *reading) stage(s algebra.Stage, in records) []value.Row {
+	switch s := s.(type) {
+	case *algebra.Filter:
+		return r.filter(s, in)
+	case *algebra.Map:
+		return r.each(in, func(at *place) []value.Row { return []value.Row{at.columns(s.Columns, &s.Shape)} })
+	case *algebra.Slice:
+		return slice(s, in.rows)
+	case *algebra.Unwind:
+		return r.each(in, func(at *place) []value.Row { return unwind(s, at) })
+	case *algebra.Union:
+		return r.union(s, in)
+	case *algebra.Facet:
+		return r.facet(s, in)
+	case *algebra.Sample:
+		return sample(s, in)
+	case *algebra.Group:
+		return r.group(s, in)
+	case *algebra.Buckets:
+		return r.buckets(s, in)
+	case *algebra.Join:
+		return r.join(s, in)
+	case *algebra.Nest:
+		return r.nest(s, in)
+	case *algebra.Closure:
+		return r.closure(s, in)
+	}
+	r.fail("memory knows no stage %T", s)
+	return nil
+}
+
+// each returns what is made of each record in turn.
+func (r *reading) each(in records, of func(*place) []value.Row) []value.Row {
+	var out []value.Row
+	for _, row := range in.rows {
+		if r.stopped() {
+			return nil
+		}
+		out = append(out, of(in.at(row))...)
+	}
+	return out
+}
+
+func (r *reading) filter(s *algebra.Filter, in records) []value.Row {
+	holds := func(rooted) bool { return true }
+	if s.Where != nil {
+		var err error
+		if holds, err = r.predicate(s.Where); err != nil {
+			r.err = err
+			return nil
+		}
+	}
+	return r.each(in, func(at *place) []value.Row {
+		if !holds(at) || s.If != nil && !at.eval(s.If).Bool() {
+			return nil
+		}
+		return []value.Row{at.row}
+	})
+}
+
+// columns computes the columns of a shape. A Ref passes on what is stored, unless the column tells that it is computed.
+func (at *place) columns(es []algebra.Expr, shape *algebra.Shape) value.Row {
+	out := make(value.Row, len(es))
+	for i, e := range es {
+		if ref, ok := e.(algebra.Ref); ok && shape.Columns[i].Field != nil {
+			out[i] = at.row[ref.Column]
+		} else {
+			out[i] = at.eval(e)
+		}
+	}
+	return out
+}
+
+func slice(s *algebra.Slice, rows []value.Row) []value.Row {
+	rows = rows[min(s.Skip, int64(len(rows))):]
+	if s.Limit >= 0 {
+		rows = rows[:min(s.Limit, int64(len(rows)))]
+	}
+	return rows
+}
+
+func unwind(s *algebra.Unwind, at *place) []value.Row {
+	list := at.eval(s.List)
+	elements := list.List()
+	if list.Kind() != value.Array && !list.IsNull() {
+		elements = []value.Value{list}
+	}
+	if len(elements) == 0 && s.Keep {
+		return []value.Row{append(slices.Clone(at.row), value.Value{}, value.Value{})}
+	}
+	var out []value.Row
+	for i, e := range elements {
+		out = append(out, append(slices.Clone(at.row), e, value.OfInt(int64(i))))
+	}
+	return out
+}
+
+func (r *reading) union(s *algebra.Union, in records) []value.Row {
+	right := records{reading: r, shape: new(s.Right.Out()), rows: r.program(s.Right, given{outer: in.outer}), given: in.given}
+	var out []value.Row
+	for side, of := range []struct {
+		records
+		es []algebra.Expr
+	}{{in, s.Left}, {right, s.Added}} {
+		for i, row := range of.rows {
+			if r.stopped() {
+				return nil
+			}
+			out = append(out, append(of.at(row).columns(of.es, &s.Shape), value.OfInt(int64(side)), value.OfInt(int64(i+1))))
+		}
+	}
+	return out
+}
+
+func (r *reading) facet(s *algebra.Facet, in records) []value.Row {
+	row := make(value.Row, len(s.Branches))
+	for i, b := range s.Branches {
+		rows := r.program(b, given{input: in.rows, outer: in.outer})
+		row[i] = objects(new(b.Out()), rows)
+	}
+	return []value.Row{row}
+}
+
+// sample draws by a digest, so that the same records give the same sample wherever they are stored.
+func sample(s *algebra.Sample, in records) []value.Row {
+	type drawn struct {
+		digest string
+		i      int
+	}
+	all := make([]drawn, len(in.rows))
+	for i, row := range in.rows {
+		var texts []string
+		for _, p := range in.shape.Order {
+			texts = append(texts, digested(&in.shape.Columns[p.Column], row[p.Column]))
+		}
+		sum := md5.Sum([]byte(s.Seed + strings.Join(texts, "\x1f")))
+		all[i] = drawn{hex.EncodeToString(sum[:]), i}
+	}
+	slices.SortStableFunc(all, func(a, b drawn) int { return strings.Compare(a.digest, b.digest) })
+	all = all[:min(s.N, int64(len(all)))]
+	slices.SortFunc(all, func(a, b drawn) int { return a.i - b.i })
+	out := make([]value.Row, len(all))
+	for i, d := range all {
+		out[i] = in.rows[d.i]
+	}
+	return out
+}
+
+// digested is the text of a column in a digest.
+func digested(c *algebra.Column, v value.Value) string {
+	switch v = seen(c, v); {
+	case c.Type == schema.Any || c.Type == schema.Opaque:
+		return ""
+	case c.Type == schema.Bytes:
+		return v.String()
+	}
+	if c.Type == schema.JSON {
+		v = converting(v, schema.String)
+	}
+	return converted(v, schema.String).Text()
+}

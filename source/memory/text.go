@@ -1,0 +1,77 @@
+package memory
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// text returns the values of the operators on text.
+func text(e algebra.Apply, args []value.Value) (value.Value, bool) {
+	x := args[0].Text()
+	operand := func(i int) string { return args[i].Text() }
+	switch e.Op {
+	case algebra.Concat:
+		for i := range args[1:] {
+			x += operand(i + 1)
+		}
+	case algebra.Substr:
+		return substring(x, args[1].Int(), args[2].Int()), true
+	case algebra.Lower:
+		x = strings.Map(func(c rune) rune {
+			if 'A' <= c && c <= 'Z' {
+				return c + 'a' - 'A'
+			}
+			return c
+		}, x)
+	case algebra.Upper:
+		x = strings.Map(func(c rune) rune {
+			if 'a' <= c && c <= 'z' {
+				return c + 'A' - 'a'
+			}
+			return c
+		}, x)
+	case algebra.Trim:
+		x = strings.Trim(x, operand(1))
+	case algebra.TrimLeft:
+		x = strings.TrimLeft(x, operand(1))
+	case algebra.TrimRight:
+		x = strings.TrimRight(x, operand(1))
+	case algebra.Split:
+		var parts []value.Value
+		for _, part := range strings.Split(x, operand(1)) {
+			parts = append(parts, value.OfString(part))
+		}
+		return value.OfArray(parts), true
+	case algebra.Length:
+		return value.OfInt(int64(utf8.RuneCountInString(x))), true
+	case algebra.IndexOf:
+		i := strings.Index(x, operand(1))
+		if i > 0 {
+			i = utf8.RuneCountInString(x[:i])
+		}
+		return value.OfInt(int64(i)), true
+	case algebra.ReplaceAll:
+		if operand(1) != "" {
+			x = strings.ReplaceAll(x, operand(1), operand(2))
+		}
+	default:
+		return value.Value{}, false
+	}
+	return value.OfString(x), true
+}
+
+// substring counts in code points.
+func substring(x string, from, length int64) value.Value {
+	if from < 0 {
+		return value.Value{}
+	}
+	points := []rune(x)
+	points = points[min(from, int64(len(points))):]
+	if length >= 0 {
+		points = points[:min(length, int64(len(points)))]
+	}
+	return value.OfString(string(points))
+}
