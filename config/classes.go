@@ -36,9 +36,10 @@ func classRule(rule *policy.ClassRule) shape {
 		{name: "large", doc: "Heavy fields, left out of includes and samples unless named", shape: list(&rule.Large, "field names", nil)},
 		{name: "tenant", doc: "Which records belong to whom: by a field, or through a pointer to a class that has a tenant", shape: tenantRule(rule, &tenant)},
 		{name: "canonical", doc: "What counts as a live record: a where object", shape: where(&rule.Canonical)},
+		{name: "allow_scan", doc: "The class is small: policy.refuse_scans doesn't hold for it", shape: flag(&rule.AllowScan)},
 		{name: "fields", doc: "What fields mean, for agents", shape: fieldRules(rule)},
 	}
-	keys = append(keys, later("join", "mask", "allow_scan", "write", "permitted", "actions")...)
+	keys = append(keys, later("join", "mask", "write", "permitted", "actions")...)
 	return object(keys, func(r *reader, _ ast.Node, at string) { checkRule(r, at, rule) })
 }
 

@@ -54,9 +54,9 @@ classes:
       rate: 1.50
     fields:
       status: {description: Where it stands, values: {open: to do, 3: closed}}
-  comments: {tenant: {through: issue_id}}
+  comments: {tenant: {through: issue_id}, allow_scan: true}
   local.keys: {hidden: {except: operator}}
-policy: {unlisted: visible}
+policy: {unlisted: visible, refuse_scans: true}
 gates: {writes: review, raw_writes: off, schema_writes: off}
 review:
   - {when: 'change.op == "delete"', approvals: 2, risk: high, mode: review}
@@ -127,7 +127,7 @@ func TestParse(t *testing.T) {
 			{Name: "local", URL: "sqlite:/etc/bailiwick/app.db"},
 		},
 		Rules: policy.Rules{
-			Unlisted: true,
+			Unlisted: true, RefuseScans: true,
 			Classes: map[string]policy.ClassRule{
 				"tracker.issues": {
 					Description: "Work to do", Visible: []string{"id", "org_id", "title", "body", "token"}, Denied: []string{"note"},
@@ -136,7 +136,7 @@ func TestParse(t *testing.T) {
 					Fields: map[string]policy.FieldRule{"status": {Description: "Where it stands",
 						Values: []policy.FieldValue{{Value: "open", Meaning: "to do"}, {Value: "3", Meaning: "closed"}}}},
 				},
-				"comments":   {Tenant: &policy.TenantRule{Through: "issue_id"}},
+				"comments":   {Tenant: &policy.TenantRule{Through: "issue_id"}, AllowScan: true},
 				"local.keys": {Hidden: true, HiddenBut: identity.Operator},
 			},
 		},
@@ -256,6 +256,7 @@ func TestDigest(t *testing.T) {
 		seen[d] = what
 	}
 	note("Unlisted", policy.Rules{Unlisted: true})
+	note("RefuseScans", policy.Rules{RefuseScans: true})
 	note("an empty rule", policy.Rules{Classes: map[string]policy.ClassRule{"a": {}}})
 	kind := reflect.TypeFor[policy.ClassRule]()
 	for i := range kind.NumField() {

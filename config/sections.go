@@ -35,7 +35,8 @@ func (c *Config) shape() shape {
 		{name: "classes", doc: `What agents see of each class, by "source.Class" or a class name that one source has`, shape: c.classes()},
 		{name: "policy", doc: "Rules that hold for every class", shape: object(append([]key{
 			{name: "unlisted", doc: "Classes that no rule names are hidden (the default) or visible", shape: c.unlisted()},
-		}, later("disclose", "refuse_scans")...), nil)},
+			{name: "refuse_scans", doc: "true refuses what would read every record of a class: a where that no index serves, or none", shape: flag(&c.Rules.RefuseScans)},
+		}, later("disclose")...), nil)},
 		{name: "tools", doc: "Which tools are served", shape: object(append([]key{
 			{name: "profile", doc: "full (the default), or lean: short descriptions", shape: choose([]string{"full", "lean"}, func(s string) { c.Tools.Lean = s == "lean" })},
 		}, listKeys(&c.Tools.List, "tool names")...), only)},

@@ -28,6 +28,8 @@ type Policy struct {
 	classes []*class
 	byFull  map[string]*class
 	byName  map[string][]*class
+
+	refuseScans bool
 }
 
 // class is one class of the catalogue with its rule, compiled.
@@ -68,7 +70,7 @@ func (f *Fault) Error() string { return "classes." + f.Class + ": " + f.Message 
 
 // New compiles rules against the catalogue. All that is wrong with the rules is in the error: Faults, joined.
 func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
-	p := &Policy{version: rules.Version, byFull: map[string]*class{}, byName: map[string][]*class{}}
+	p := &Policy{version: rules.Version, byFull: map[string]*class{}, byName: map[string][]*class{}, refuseScans: rules.RefuseScans}
 	for i := range catalogue {
 		c := &class{Class: &catalogue[i], listed: rules.Unlisted}
 		p.classes = append(p.classes, c)

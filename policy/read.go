@@ -14,6 +14,18 @@ import (
 
 // Read narrows q to what who may see, or refuses.
 func (p *Policy) Read(who identity.Principal, q query.Query) (Permit, error) {
+	permit, err := p.narrow(who, q)
+	if err == nil {
+		err = p.scans(permit.plan)
+	}
+	if err != nil {
+		return Permit{}, err
+	}
+	return permit, nil
+}
+
+// narrow is Read without the refusal of scans.
+func (p *Policy) narrow(who identity.Principal, q query.Query) (Permit, error) {
 	if !who.Has(identity.Read) {
 		return Permit{}, &problem.Error{Code: problem.PermissionDenied, Kind: "scope", Scope: string(identity.Read),
 			Detail: "reading needs the scope read"}

@@ -10,6 +10,8 @@ type Rules struct {
 	Version  string               // identifies these rules in audit and cursors: a digest of their text
 	Unlisted bool                 // classes that no rule names are visible
 	Classes  map[string]ClassRule // by "source.Class", or by a class name that only one source has
+
+	RefuseScans bool // what would read every record of a class is refused
 }
 
 // A ClassRule is what an owner says about one class. The zero ClassRule shows every field that the built-in
@@ -23,6 +25,7 @@ type ClassRule struct {
 	Large       []string       // heavy fields, left out of includes and samples unless named
 	Tenant      *TenantRule    // which records belong to whom; nil when the class is shared by all
 	Canonical   query.Filter   // what counts as a live record; nil for all
+	AllowScan   bool           // RefuseScans doesn't hold for the class: it is small
 	Description string         // for agents
 	Fields      map[string]FieldRule
 }
