@@ -33,11 +33,15 @@ type Page struct {
 
 	Notes     []string            // comparisons in the query that can't match
 	Truncated map[string][]string // by pointer: fields that its record is shown without
+	Pointers  map[string]string   // of a pipeline: by column, the class that its ids point to
 
 	json []byte
 	ends []int // where each record ends in json
 	rows []value.Row
 	ids  []string
+
+	tree   *node
+	budget int
 }
 
 // Record returns record i as a JSON object.
@@ -52,6 +56,9 @@ func (p *Page) Record(i int) []byte {
 // ID returns the id of record i; "" where the class has none.
 func (p *Page) ID(i int) string { return p.ids[i] }
 
+// Values returns the values of record i in the order of Columns. They must not be changed.
+func (p *Page) Values(i int) value.Row { return p.rows[i] }
+
 // AppendJSON appends the records as a JSON array.
 func (p *Page) AppendJSON(dst []byte) []byte {
 	dst = slices.Grow(dst, len(p.json)+p.Count+512) // and room for what follows the records
@@ -65,7 +72,9 @@ func (p *Page) AppendJSON(dst []byte) []byte {
 	return append(dst, ']')
 }
 
-// Rows makes a page of at most the plan's limit of records and budget bytes (DefaultBudget for 0).
+// Rows makes a page of at most the plan's limit of records and budget bytes (DefaultBudget for 0). More tells of a
+// pipeline's page that the limit left records out. A pipeline's record that alone is over the budget is refused with
+// problem.BudgetExceeded: what a stage has made can't be asked for by its id.
 func Rows(rows redact.Rows, budget int) (*Page, error) {
 	if budget == 0 {
 		budget = DefaultBudget
@@ -75,7 +84,7 @@ func Rows(rows redact.Rows, budget int) (*Page, error) {
 		return nil, problem.New(problem.PermissionDenied, "no rows may leave")
 	}
 	b := &builder{plan: plan, budget: budget, tree: treeOf(plan), key: keyOf(plan)}
-	b.page = &Page{Notes: plan.Notes, Truncated: plan.Truncated}
+	b.page = &Page{Notes: plan.Notes, Truncated: plan.Truncated, Pointers: pointersOf(plan), tree: b.tree, budget: budget}
 	for row, err := range rows.All() {
 		if err != nil {
 			return nil, err
@@ -84,11 +93,53 @@ func Rows(rows redact.Rows, budget int) (*Page, error) {
 			b.page.More = true
 			break
 		}
-		if !b.cut {
-			b.add(row)
+		if b.cut {
+			continue
+		}
+		if b.add(row); plan.Program != nil && len(b.page.json) > budget {
+			return nil, tooLarge(b.page, plan, budget)
 		}
 	}
 	return b.finish(), nil
+}
+
+// pointersOf returns the classes that columns of a pipeline point to, by column; nil for none.
+func pointersOf(plan *policy.Plan) map[string]string {
+	if plan.Program == nil {
+		return nil
+	}
+	var out map[string]string
+	for _, c := range plan.Program.Out().Columns {
+		if c.Path != nil && c.Class != "" {
+			if out == nil {
+				out = map[string]string{}
+			}
+			out[c.Key()] = c.Class
+		}
+	}
+	return out
+}
+
+// WholePointers writes the Pointers of the records as {"__type": "Pointer", "className", "objectId"} instead of bare
+// ids, and cuts the page again where the budget ends.
+func (p *Page) WholePointers() {
+	for column, class := range p.Pointers {
+		if n := p.tree.find(strings.Split(column, ".")); n != nil {
+			n.class = class
+		}
+	}
+	json := make([]byte, 0, len(p.json))
+	for i, row := range p.rows {
+		json = p.tree.append(json, row)
+		if len(json) > p.budget && i > 0 {
+			p.Full, p.Count = max(p.Full, p.Count), i
+			p.rows, p.ends, p.ids = p.rows[:i], p.ends[:i], p.ids[:i]
+			json = json[:p.ends[i-1]]
+			break
+		}
+		p.ends[i] = len(json)
+	}
+	p.json = json
 }
 
 // Whole makes a page that can't be cut: when its records are over the budget it is refused with
@@ -130,7 +181,7 @@ func (b *builder) add(row redact.Row) {
 	p := b.page
 	before := len(p.json)
 	p.json = b.tree.append(p.json, row.Values)
-	if len(p.json) > b.budget && p.Count == 0 {
+	if len(p.json) > b.budget && p.Count == 0 && b.plan.Program == nil {
 		b.lighten(row.Values)
 		p.json = b.tree.append(p.json[:before], row.Values)
 	}
@@ -167,8 +218,11 @@ func (b *builder) lighten(row value.Row) {
 	}
 }
 
-// keyOf returns the columns that hold a record's key.
+// keyOf returns the columns that hold a record's key; none for a pipeline, whose records have no id.
 func keyOf(plan *policy.Plan) []int {
+	if plan.Program != nil {
+		return nil
+	}
 	var out []int
 	for _, k := range plan.View.Key() {
 		for i, c := range plan.Columns {
@@ -212,7 +266,7 @@ func (b *builder) finish() *Page {
 		p.rows[i] = kept
 	}
 	if b.cut {
-		p.More = true
+		p.More = p.More || b.plan.Program == nil
 		p.Full = min(b.read, b.plan.Limit)
 	}
 	if b.named() {
@@ -238,6 +292,7 @@ func (b *builder) named() bool {
 	return true
 }
 
+// tooLarge refuses what can't be cut: it ranks the fields by their size and names those to ask for instead.
 func tooLarge(p *Page, plan *policy.Plan, budget int) error {
 	tree := treeOf(plan)
 	totals := map[string]int{}
@@ -250,24 +305,37 @@ func tooLarge(p *Page, plan *policy.Plan, budget int) error {
 	for _, n := range tree.children {
 		ranked = append(ranked, size{n.name, totals[n.name]})
 	}
-	slices.SortStableFunc(ranked, func(x, y size) int { return y.bytes - x.bytes })
-	left, cut := len(p.json), 0
-	for left > budget*9/10 && cut < len(ranked) {
-		left -= ranked[cut].bytes
-		cut++
-	}
-	var keep, heavy []string
-	for i, s := range ranked {
-		if i < cut {
-			heavy = append(heavy, fmt.Sprintf("%s (%d bytes)", s.name, s.bytes))
-		}
-	}
-	for _, n := range tree.children {
-		if !slices.ContainsFunc(ranked[:cut], func(s size) bool { return s.name == n.name }) {
-			keep = append(keep, fmt.Sprintf("%q", n.name))
-		}
-	}
-	return &problem.Error{Code: problem.BudgetExceeded,
+	heavy, keep := heaviest(ranked, len(p.json), budget*9/10)
+	refusal := &problem.Error{Code: problem.BudgetExceeded,
 		Detail:     fmt.Sprintf("the result is %d bytes, over the budget of %d; the largest fields are %s", len(p.json), budget, strings.Join(heavy, ", ")),
 		Suggestion: "ask for keys [" + strings.Join(keep, ", ") + "]"}
+	if plan.Program != nil {
+		refusal.Suggestion = "gather less: a narrower $match, a $limit, fewer fields in what is pushed"
+		if len(keep) > 0 {
+			refusal.Suggestion = `end with {"$project": {` + strings.Join(keep, ": 1, ") + ": 1}}, or gather less"
+		}
+	}
+	return refusal
+}
+
+// heaviest returns the fields to do without until the rest of total bytes fits into budget, with their sizes, and the
+// names of the others, quoted and in their order.
+func heaviest(fields []size, total, budget int) (heavy, keep []string) {
+	ranked := slices.Clone(fields)
+	slices.SortStableFunc(ranked, func(x, y size) int { return y.bytes - x.bytes })
+	cut := map[string]bool{}
+	for _, s := range ranked {
+		if total <= budget {
+			break
+		}
+		total -= s.bytes
+		cut[s.name] = true
+		heavy = append(heavy, fmt.Sprintf("%s (%d bytes)", s.name, s.bytes))
+	}
+	for _, s := range fields {
+		if !cut[s.name] {
+			keep = append(keep, fmt.Sprintf("%q", s.name))
+		}
+	}
+	return heavy, keep
 }

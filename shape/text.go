@@ -11,15 +11,17 @@ import (
 // A Format is a form of text for records.
 type Format string
 
-// The formats. Lines is what goes beside structured results: one header line, then a line a record.
+// The formats.
 const (
-	JSON     Format = "json"
-	CSV      Format = "csv"
-	Markdown Format = "markdown"
-	Table    Format = "table"
+	JSON      Format = "json"
+	JSONLines Format = "jsonl" // one JSON object a line
+	CSV       Format = "csv"   // RFC 4180, with a header line
+	Markdown  Format = "markdown"
+	Table     Format = "table" // columns of one width
 )
 
-// AppendLines appends one header line and one line a record, values as JSON scalars, null as nothing.
+// AppendLines appends one header line and one line a record, values as JSON scalars, null as nothing: what goes
+// beside structured results.
 func (p *Page) AppendLines(dst []byte) []byte {
 	dst = slices.Grow(dst, len(p.json)+512) // lines have no names, and seldom take more than the JSON
 	for i, c := range p.Columns {
@@ -60,98 +62,110 @@ func (p *Page) AppendFields(dst []byte, i int) []byte {
 	return dst
 }
 
-// Text writes the page in a format other than JSON.
+// Text writes the page as CSV, Markdown or a Table.
 func (p *Page) Text(f Format) string {
-	switch f {
+	s := &sheet{format: f}
+	dst := s.append(nil, header(p.Columns))
+	for _, row := range p.rows {
+		dst = s.append(dst, row)
+	}
+	return string(s.end(dst))
+}
+
+// header is the names of columns as the first line of a sheet.
+func header(names []string) []value.Value {
+	out := make([]value.Value, len(names))
+	for i, n := range names {
+		out[i] = value.OfString(n)
+	}
+	return out
+}
+
+// A sheet writes lines of cells in CSV, Markdown or a Table. The first line is the header.
+type sheet struct {
+	format Format
+	lines  int
+	held   [][]string // the lines of a Table, whose widths are known at its end
+}
+
+// append appends one line.
+func (s *sheet) append(dst []byte, cells []value.Value) []byte {
+	s.lines++
+	switch s.format {
 	case CSV:
-		return p.csv()
-	case Markdown:
-		return p.markdown()
-	}
-	return p.table()
-}
-
-func (p *Page) csv() string {
-	var b strings.Builder
-	line := func(cells []string) {
-		for i, c := range cells {
+		for i, v := range cells {
 			if i > 0 {
-				b.WriteByte(',')
+				dst = append(dst, ',')
 			}
-			if strings.ContainsAny(c, "\",\r\n") {
-				c = `"` + strings.ReplaceAll(c, `"`, `""`) + `"`
-			}
-			b.WriteString(c)
+			dst = appendCSV(dst, v)
 		}
-		b.WriteString("\r\n") // RFC 4180
+		return append(dst, "\r\n"...)
+	case Markdown:
+		dst = append(dst, '|')
+		for _, v := range cells {
+			dst = append(dst, ' ')
+			dst = append(dst, markdownEscapes.Replace(v.String())...)
+			dst = append(dst, " |"...)
+		}
+		dst = append(dst, '\n')
+		if s.lines == 1 {
+			dst = append(append(append(dst, '|'), strings.Repeat(" --- |", len(cells))...), '\n')
+		}
+		return dst
 	}
-	p.each(line, func(v value.Value) string {
-		cell := v.String()
-		// A spreadsheet would run what begins so. Numbers are safe.
-		if !v.IsNumber() && cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
-			return "'" + cell
-		}
-		return cell
-	})
-	return b.String()
+	texts := make([]string, len(cells))
+	for i, v := range cells {
+		texts[i] = strings.Map(visible, v.String())
+	}
+	s.held = append(s.held, texts)
+	return dst
 }
 
-func (p *Page) markdown() string {
-	var b strings.Builder
-	lines := 0
-	line := func(cells []string) {
-		b.WriteString("|")
-		for _, c := range cells {
-			b.WriteString(" " + c + " |")
-		}
-		b.WriteString("\n")
-		if lines++; lines == 1 {
-			b.WriteString("|" + strings.Repeat(" --- |", len(cells)) + "\n")
-		}
-	}
-	escape := strings.NewReplacer("\\", `\\`, "|", `\|`, "\r\n", "<br>", "\n", "<br>", "\r", "<br>", "<", "&lt;")
-	p.each(line, func(v value.Value) string { return escape.Replace(v.String()) })
-	return b.String()
-}
-
-func (p *Page) table() string {
-	var rows [][]string
-	widths := make([]int, len(p.Columns))
-	p.each(func(cells []string) {
-		rows = append(rows, append([]string(nil), cells...))
-		for i, c := range cells {
+// end appends what could not be written before.
+func (s *sheet) end(dst []byte) []byte {
+	var widths []int
+	for _, line := range s.held {
+		for i, c := range line {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
 			widths[i] = max(widths[i], utf8.RuneCountInString(c))
 		}
-	}, func(v value.Value) string {
-		return strings.Map(func(r rune) rune {
-			if r < ' ' || r == 0x7f {
-				return ' '
-			}
-			return r
-		}, v.String())
-	})
-	var b strings.Builder
-	for _, cells := range rows {
-		var line strings.Builder
-		for i, c := range cells {
-			if i > 0 {
-				line.WriteString("  ")
-			}
-			line.WriteString(c + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c)))
-		}
-		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
-	return b.String()
+	for _, line := range s.held {
+		spaces := 0
+		for i, c := range line {
+			if c != "" {
+				dst = append(append(dst, strings.Repeat(" ", spaces)...), c...)
+				spaces = 0
+			}
+			spaces += widths[i] - utf8.RuneCountInString(c) + 2
+		}
+		dst = append(dst, '\n')
+	}
+	return dst
 }
 
-// each gives the header and then the cells of each record to line.
-func (p *Page) each(line func([]string), cell func(value.Value) string) {
-	line(p.Columns)
-	cells := make([]string, len(p.Columns))
-	for _, row := range p.rows {
-		for i, v := range row {
-			cells[i] = cell(v)
-		}
-		line(cells)
+func appendCSV(dst []byte, v value.Value) []byte {
+	cell := v.String()
+	// A spreadsheet would run what begins so. Numbers are safe.
+	if !v.IsNumber() && cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
+		cell = "'" + cell
 	}
+	if !strings.ContainsAny(cell, "\",\r\n") {
+		return append(dst, cell...)
+	}
+	dst = append(dst, '"')
+	dst = append(dst, strings.ReplaceAll(cell, `"`, `""`)...)
+	return append(dst, '"')
+}
+
+var markdownEscapes = strings.NewReplacer("\\", `\\`, "|", `\|`, "\r\n", "<br>", "\n", "<br>", "\r", "<br>", "<", "&lt;")
+
+// visible puts a space where a character would move the cursor.
+func visible(r rune) rune {
+	if r < ' ' || r == 0x7f {
+		return ' '
+	}
+	return r
 }

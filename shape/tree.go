@@ -15,7 +15,9 @@ type node struct {
 	present  int    // for a followed pointer: the column that is null when it leads nowhere the asker sees; else -1
 	children []*node
 	dropped  bool
-	columns  []int // of this node and those below
+	columns  []int  // of this node and those below
+	optional bool   // it is null where all of its columns are
+	class    string // its value is a pointer to this class, and leaves with it; "" for a bare id
 }
 
 // treeOf lays the plan's columns out as nested members, in the order of their first column.
@@ -34,7 +36,26 @@ func treeOf(plan *policy.Plan) *node {
 			})
 		}
 	}
+	if plan.Program != nil {
+		for _, path := range plan.Program.Out().Optional {
+			if n := root.find(path); n != nil {
+				n.optional = true
+			}
+		}
+	}
 	return root
+}
+
+// find returns the node that path leads to, or nil.
+func (n *node) find(path []string) *node {
+	for _, name := range path {
+		i := slices.IndexFunc(n.children, func(c *node) bool { return c.name == name })
+		if i < 0 {
+			return nil
+		}
+		n = n.children[i]
+	}
+	return n
 }
 
 func (n *node) child(name string) *node {
@@ -51,8 +72,14 @@ func (n *node) child(name string) *node {
 
 // append appends the member's value in row as JSON. A followed pointer is the record it leads to, or the bare id.
 func (n *node) append(dst []byte, row value.Row) []byte {
-	if n.column >= 0 && (n.children == nil || n.present >= 0 && row[n.present].IsNull()) {
+	switch {
+	case n.column >= 0 && n.class != "" && !row[n.column].IsNull():
+		dst = value.AppendQuoted(append(dst, `{"__type":"Pointer","className":`...), n.class)
+		return append(row[n.column].AppendJSON(append(dst, `,"objectId":`...)), '}')
+	case n.column >= 0 && (n.children == nil || n.present >= 0 && row[n.present].IsNull()):
 		return row[n.column].AppendJSON(dst)
+	case n.absent(row):
+		return append(dst, "null"...)
 	}
 	dst = append(dst, '{')
 	first := true
@@ -67,6 +94,26 @@ func (n *node) append(dst []byte, row value.Row) []byte {
 		dst = c.append(append(dst, c.quoted...), row)
 	}
 	return append(dst, '}')
+}
+
+// absent reports whether n is an object that isn't there in row.
+func (n *node) absent(row value.Row) bool {
+	return n.optional && !slices.ContainsFunc(n.columns, func(i int) bool { return !row[i].IsNull() })
+}
+
+// value returns what append writes, but that a followed pointer is the id alone.
+func (n *node) value(row value.Row) value.Value {
+	switch {
+	case n.column >= 0:
+		return row[n.column]
+	case n.absent(row):
+		return value.Value{}
+	}
+	members := make([]value.Member, len(n.children))
+	for i, c := range n.children {
+		members[i] = value.Member{Name: c.name, Value: c.value(row)}
+	}
+	return value.OfObject(members)
 }
 
 // A size is how many bytes a member takes.
