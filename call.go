@@ -1,10 +1,12 @@
 package bailiwick
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"runtime/debug"
 	"sort"
 	"time"
@@ -189,6 +191,95 @@ func (c *Call) Count(ctx context.Context, q *query.Count) (n int64, notes []stri
 	}
 	n, err = shape.Count(rows)
 	return n, rows.Plan().Notes, err
+}
+
+// Aggregate answers q with a page, cut to the byte budget: its Full tells of that, and its More that the automatic
+// limit of q left records out.
+func (c *Call) Aggregate(ctx context.Context, q *query.Pipeline) (*shape.Page, error) {
+	rows, err := c.rows(ctx, q.Class, q)
+	if err != nil {
+		return nil, err
+	}
+	page, err := shape.Rows(rows, c.gateway.options.Budget)
+	if err != nil {
+		return nil, err
+	}
+	page.More = page.More && rows.Plan().Auto
+	c.record.Rows += page.Count
+	return page, nil
+}
+
+// Export writes what q asks for to out, a record at a time, within o.Budget: 0 takes that of the gateway, and a
+// negative one is none.
+func (c *Call) Export(ctx context.Context, q query.Query, out io.Writer, o shape.ExportOptions) (shape.Exported, error) {
+	class, err := classOf(q)
+	if err != nil {
+		return shape.Exported{}, err
+	}
+	rows, err := c.rows(ctx, class, q)
+	if err != nil {
+		return shape.Exported{}, err
+	}
+	switch {
+	case o.Budget < 0:
+		o.Budget = 0
+	case o.Budget == 0:
+		o.Budget = cmp.Or(c.gateway.options.Budget, shape.DefaultBudget)
+	}
+	done, err := shape.Export(out, rows, o)
+	c.record.Rows += done.Count
+	return done, err
+}
+
+func classOf(q query.Query) (string, error) {
+	switch q := q.(type) {
+	case *query.Find:
+		return q.Class, nil
+	case *query.Count:
+		return q.Class, nil
+	case *query.Pipeline:
+		return q.Class, nil
+	}
+	return "", problem.New(problem.Internal, fmt.Sprintf("a call can't name the class of %T", q))
+}
+
+// Access tells how the records are got at that q begins with, and whether that would be refused as a scan.
+func (c *Call) Access(q query.Query) (policy.Access, error) {
+	class, err := classOf(q)
+	if err != nil {
+		return policy.Access{}, err
+	}
+	c.asked(class)
+	return c.policy.Access(c.who, q)
+}
+
+// Statement returns the text of what q would run, with places instead of values, and runs nothing; what would refuse
+// q refuses it here. It names what views are made of, so only who has the scope explain, or sees all of the source,
+// is told; it is "" for others, and where the source has no such text.
+func (c *Call) Statement(q query.Query) (string, error) {
+	class, err := classOf(q)
+	if err != nil {
+		return "", err
+	}
+	c.asked(class)
+	permit, s, err := c.gateway.prepare(c.policy, c.who, q)
+	if err != nil {
+		return "", err
+	}
+	plan, err := permit.Plan()
+	if err != nil {
+		return "", err
+	}
+	c.from = plan.View.Class().FullName()
+	compiler, ok := s.(source.Compiler)
+	if !ok {
+		return "", nil
+	}
+	text, err := compiler.Compile(permit)
+	if err != nil || !c.who.Has(identity.Explain) && !c.policy.SeesAll(c.who, plan.View.Source()) {
+		return "", err
+	}
+	return text, nil
 }
 
 // View returns the asker's view of a class, by the name at the JSON pointer /class_name.

@@ -120,28 +120,37 @@ func (g *Gateway) Read(ctx context.Context, who identity.Principal, q *query.Fin
 	return page, nil
 }
 
-// rows takes a query through policy, compile, source and redact.
-func (g *Gateway) rows(ctx context.Context, p *policy.Policy, who identity.Principal, q query.Query) (redact.Rows, error) {
+// prepare takes a query through policy, and finds the source that it reads.
+func (g *Gateway) prepare(p *policy.Policy, who identity.Principal, q query.Query) (policy.Permit, source.Source, error) {
 	permit, err := p.Read(who, q)
 	if err != nil {
-		return redact.Rows{}, err
+		return permit, nil, err
 	}
 	if find, ok := q.(*query.Find); ok && find.Cursor != "" {
 		at, err := g.cursors.Open(find.Cursor, bound(p, who, find))
 		if err != nil {
-			return redact.Rows{}, err
+			return permit, nil, err
 		}
 		if permit, err = permit.From(at); err != nil {
-			return redact.Rows{}, err
+			return permit, nil, err
 		}
 	}
 	plan, err := permit.Plan()
 	if err != nil {
-		return redact.Rows{}, err
+		return permit, nil, err
 	}
 	s, ok := g.options.Sources[plan.View.Source()]
 	if !ok {
-		return redact.Rows{}, problem.New(problem.Internal, "no such source")
+		return permit, nil, problem.New(problem.Internal, "no such source")
+	}
+	return permit, s, nil
+}
+
+// rows takes a query through policy, compile, source and redact.
+func (g *Gateway) rows(ctx context.Context, p *policy.Policy, who identity.Principal, q query.Query) (redact.Rows, error) {
+	permit, s, err := g.prepare(p, who, q)
+	if err != nil {
+		return redact.Rows{}, err
 	}
 	rows, err := s.Read(ctx, permit)
 	if err != nil {

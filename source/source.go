@@ -38,3 +38,9 @@ type Pinger interface {
 type Estimator interface {
 	Estimate(context.Context) (map[string]int64, error)
 }
+
+// A Compiler is a Source that can tell what it would run for a permit: a text with places instead of values. It runs
+// nothing. Its errors are those of Read.
+type Compiler interface {
+	Compile(policy.Permit) (string, error)
+}

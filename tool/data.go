@@ -11,6 +11,10 @@ const (
 	getTimeout    = 10 * time.Second
 	countTimeout  = 20 * time.Second
 	queryTimeout  = 30 * time.Second
+
+	explainTimeout   = 30 * time.Second
+	aggregateTimeout = 60 * time.Second
+	exportTimeout    = 60 * time.Second
 )
 
 // maxIDs is the most different ids of one get_objects (design 03).
@@ -26,7 +30,7 @@ type Options struct {
 // Data returns the tools over data.
 func Data(o Options) []Tool {
 	tools := []Tool{listTools(), getAllSchemas(), getSchema(), queryClass(cmp.Or(o.QueryRows, 100)), countObjects(), getObject(), getObjects(),
-		getSampleObjects(cmp.Or(o.SampleRows, 5))}
+		getSampleObjects(cmp.Or(o.SampleRows, 5)), aggregate(), groupBy(), groupByDate(), distinct(), exportData(), explainQuery()}
 	for i := range tools {
 		if d, ok := o.Timeouts[tools[i].Name]; ok {
 			tools[i].Timeout = d

@@ -61,6 +61,11 @@ func shopRules() policy.Rules {
 // open puts the tools on a shop of three customers, behind the whole stack.
 func open(t testing.TB, budget int) (*tool.Set, *audit.Memory) {
 	t.Helper()
+	return openWith(t, budget, shopRules())
+}
+
+func openWith(t testing.TB, budget int, rules policy.Rules) (*tool.Set, *audit.Memory) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "shop.db")
 	db, err := sql.Open("sqlite", path)
 	if err != nil {
@@ -76,7 +81,7 @@ func open(t testing.TB, budget int) (*tool.Set, *audit.Memory) {
 	}
 	t.Cleanup(func() { src.Close() })
 	log := &audit.Memory{}
-	g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"shop": src}, Rules: shopRules(), Audit: log,
+	g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"shop": src}, Rules: rules, Audit: log,
 		Secret: make([]byte, 32), Budget: budget, Now: func() time.Time { return time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC) }})
 	if err != nil {
 		t.Fatal(err)
@@ -105,12 +110,22 @@ func TestConversations(t *testing.T) {
 			if strings.Contains(file, "budget") {
 				budget = 260
 			}
-			set, _ := open(t, budget)
+			rules, who := shopRules(), agent()
+			if strings.Contains(file, "scans") {
+				rules.RefuseScans = true
+				customers := rules.Classes["customers"]
+				customers.AllowScan = true
+				rules.Classes["customers"] = customers
+			}
+			if strings.Contains(file, "scope_explain") {
+				who.Scopes = append(who.Scopes, identity.Explain)
+			}
+			set, _ := openWith(t, budget, rules)
 			want, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := play(t, set, want)
+			got := play(t, set, who, want)
 			if *update {
 				if err := os.WriteFile(file, got, 0o644); err != nil {
 					t.Fatal(err)
@@ -125,7 +140,7 @@ func TestConversations(t *testing.T) {
 }
 
 // play answers the calls of a conversation. "$next" calls what the last answer's next_call says.
-func play(t *testing.T, set *tool.Set, conversation []byte) []byte {
+func play(t *testing.T, set *tool.Set, who identity.Principal, conversation []byte) []byte {
 	var out bytes.Buffer
 	var last []byte
 	lines := bufio.NewScanner(bytes.NewReader(conversation))
@@ -156,7 +171,7 @@ func play(t *testing.T, set *tool.Set, conversation []byte) []byte {
 		if err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
-		res, err := set.Call(t.Context(), agent(), tool.Request{Name: name, Arguments: doc})
+		res, err := set.Call(t.Context(), who, tool.Request{Name: name, Arguments: doc})
 		fmt.Fprintf(&out, "%s\n", line)
 		if err != nil {
 			out.WriteString(refusal(problem.Of(err)))

@@ -1,0 +1,86 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+
+	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/shape"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// aggregateRows is the limit of a pipeline that has none of its own (design 03).
+const aggregateRows = 200
+
+// aggregate runs a pipeline.
+func aggregate() Tool {
+	return Tool{
+		Name:  "aggregate",
+		Title: "Run a pipeline",
+		Description: "Run a MongoDB-style aggregation pipeline: joins ($lookup), facets, buckets, computed fields. For plain groups use group_by. " +
+			`[{"$match": {"status": "open"}}, {"$group": {"_id": "$owner_id", "n": {"$count": {}}}}, {"$sort": {"n": -1}}, {"$limit": 10}]. ` +
+			"End with $limit or $count; else 200 rows.",
+		Input: compact(`{"type": "object", "additionalProperties": false, "required": ["class_name", "pipeline"], "properties": {
+			"class_name": {"type": "string"},
+			"pipeline": {"type": "array", "minItems": 1, "items": {"type": "object"}},
+			"compact_pointers": {"type": "boolean", "description": "false writes pointers whole"},
+			"apply_canonical_filter": {"type": "boolean"}}}`),
+		Output: compact(`{"type": "object", "required": ["class_name", "results", "result_count"], "properties": {
+			"class_name": {"type": "string"},
+			"results": {"type": "array", "items": {"type": "object"}},
+			"result_count": {"type": "integer"},
+			"auto_limited": {"type": "object"},
+			"pointer_classes": {"type": "object"},
+			"_truncated": {"type": "object"},
+			"hints": {"type": "array", "items": {"type": "string"}}}}`),
+		Annotations: reads(),
+		Category:    Aggregate,
+		Timeout:     aggregateTimeout,
+		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (Result, error) {
+			args := arguments{in}
+			stages, err := args.pipeline()
+			if err != nil {
+				return Result{}, err
+			}
+			q := &query.Pipeline{Class: args.text("class_name"), Stages: stages, Raw: args.raw(), Limit: aggregateRows, Most: maxPipelineRows}
+			page, err := c.Aggregate(ctx, q)
+			if err != nil {
+				return Result{}, err
+			}
+			whole := !args.flag("compact_pointers", true)
+			if whole {
+				page.WholePointers()
+			}
+			return aggregateResult(page, q, whole), nil
+		},
+	}
+}
+
+func aggregateResult(page *shape.Page, q *query.Pipeline, whole bool) Result {
+	doc := append([]byte(`{"class_name":`), value.AppendQuoted(nil, q.Class)...)
+	doc = page.AppendJSON(append(doc, `,"results":`...))
+	doc = fmt.Appendf(doc, `,"result_count":%d`, page.Count)
+	said := append(page.AppendLines(nil), '\n')
+	said = append(said, many(page.Count, "record", "records")...)
+	if page.More {
+		hint := `add {"$limit": n} at the end, n up to 1000, or count with {"$count": "n"}; export_data gives more`
+		limited := value.OfObject([]value.Member{member("limit", value.OfInt(int64(q.Limit))), text("hint", hint)})
+		doc = limited.AppendJSON(append(doc, `,"auto_limited":`...))
+		said = append(append(said, ", more: "...), hint...)
+	}
+	if len(page.Pointers) > 0 && !whole {
+		doc = pointerClasses(page).AppendJSON(append(doc, `,"pointer_classes":`...))
+	}
+	if cut, ok := truncation(page, "narrow the pipeline, or $project fewer fields"); ok {
+		doc = cut.AppendJSON(append(doc, `,"_truncated":`...))
+		said = fmt.Appendf(said, ", cut: %d did not fit", page.Full-page.Count)
+	}
+	if len(page.Notes) > 0 {
+		doc = list(page.Notes).AppendJSON(append(doc, `,"hints":`...))
+	}
+	for _, note := range page.Notes {
+		said = append(append(said, '\n'), note...)
+	}
+	return Result{Structured: append(doc, '}'), Text: string(said)}
+}

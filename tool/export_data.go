@@ -1,0 +1,198 @@
+package tool
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/shape"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// exportRows is the row_cap of a call that names none (design 03).
+const exportRows = 1000
+
+// exportData writes records as one text for people and spreadsheets.
+func exportData() Tool {
+	return Tool{
+		Name:  "export_data",
+		Title: "Export records",
+		Description: "Records as one text to hand on: csv, markdown, table or jsonl, from where or from a pipeline. " +
+			`columns chooses and renames: ["number", {"assignee_id.name": "Assignee"}].`,
+		Input: compact(`{"type": "object", "additionalProperties": false, "required": ["class_name"], "properties": {
+			"class_name": {"type": "string"},
+			"where": {"type": "object"},
+			"keys": {"type": "array", "maxItems": 64, "items": {"type": "string"}},
+			"include": {"type": "array", "maxItems": 20, "items": {"type": "string"}},
+			"order": {"type": "string"},
+			"limit": {"type": "integer", "minimum": 1, "maximum": 10000},
+			"pipeline": {"type": "array", "minItems": 1, "items": {"type": "object"}, "description": "instead of where to limit"},
+			"columns": {"type": "array", "minItems": 1, "maxItems": 64, "items": {"anyOf": [{"type": "string"}, {"type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": {"type": "string"}}]}},
+			"format": {"type": "string", "enum": ["csv", "markdown", "table", "jsonl"], "description": "default csv"},
+			"row_cap": {"type": "integer", "minimum": 1, "maximum": 10000, "description": "default 1000"}}}`),
+		Output: compact(`{"type": "object", "required": ["class_name", "format", "headers", "row_count", "output"], "properties": {
+			"class_name": {"type": "string"},
+			"format": {"type": "string"},
+			"headers": {"type": "array", "items": {"type": "string"}},
+			"row_count": {"type": "integer"},
+			"output": {"type": "string"},
+			"truncated": {"type": "boolean"},
+			"available_rows": {"type": "integer"},
+			"hint": {"type": "string"}}}`),
+		Annotations: reads(),
+		Category:    Export,
+		Timeout:     exportTimeout,
+		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (Result, error) {
+			x, err := newExport(in)
+			if err != nil {
+				return Result{}, err
+			}
+			return x.run(ctx, c)
+		},
+	}
+}
+
+// An export is what the arguments ask for: records, or what a pipeline makes of them.
+type export struct {
+	class    string
+	find     *query.Find
+	pipeline *query.Pipeline // nil for records
+	last     []query.Stage   // the pipeline's closing $limit when that is more than row_cap
+	options  shape.ExportOptions
+	derived  bool // the keys are those of the columns
+	capped   bool // row_cap is what ends it, not the caller's limit
+}
+
+func newExport(in value.Value) (*export, error) {
+	args := arguments{in}
+	x := &export{class: args.text("class_name")}
+	x.options.Format = shape.Format(args.text("format"))
+	if x.options.Format == "" {
+		x.options.Format = shape.CSV
+	}
+	var err error
+	if x.options.Columns, err = args.columns(); err != nil {
+		return nil, err
+	}
+	most := args.number("row_cap", exportRows)
+	stages, err := args.pipeline()
+	if err != nil {
+		return nil, err
+	}
+	if stages != nil {
+		for _, name := range []string{"where", "keys", "include", "order", "limit"} {
+			if _, given := args.Get(name); given {
+				return nil, invalid("/"+name, name+" and pipeline exclude each other: write it as a stage")
+			}
+		}
+		x.pipeline, x.capped = &query.Pipeline{Class: x.class, Stages: stages, Limit: most}, true
+		if last, ok := stages[len(stages)-1].(query.Limit); ok && last.N > int64(most) {
+			x.pipeline.Stages, x.last = stages[:len(stages)-1], stages[len(stages)-1:] // row_cap ends it before
+		}
+		return x, nil
+	}
+	limit := args.number("limit", most)
+	x.find = &query.Find{Class: x.class, Limit: min(limit, most)}
+	_, limited := args.Get("limit")
+	x.capped = !limited || limit > most
+	if x.find.Where, err = args.where(); err != nil {
+		return nil, err
+	}
+	if x.find.Order, err = query.ParseOrder(args.text("order"), "/order"); err != nil {
+		return nil, err
+	}
+	if err := args.projection(x.find); err != nil {
+		return nil, err
+	}
+	if x.find.Keys == nil && x.find.Include == nil {
+		x.derived = true
+		for _, c := range x.options.Columns {
+			x.find.Keys = append(x.find.Keys, c.Path)
+		}
+	}
+	return x, nil
+}
+
+// columns reads the columns of an export: names, or objects of a name and a header.
+func (a arguments) columns() ([]shape.Selection, error) {
+	v, _ := a.Get("columns")
+	var out []shape.Selection
+	for i, c := range v.List() {
+		s := shape.Selection{At: fmt.Sprintf("/columns/%d", i)}
+		name := c.Text()
+		if c.Kind() == value.Object {
+			name, s.Header = c.Members()[0].Name, c.Members()[0].Value.Text()
+		}
+		path, err := query.CheckPath(name, s.At)
+		if err != nil {
+			return nil, err
+		}
+		s.Path = path
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+func (x *export) run(ctx context.Context, c *bailiwick.Call) (Result, error) {
+	var out bytes.Buffer
+	done, err := c.Export(ctx, x.query(), &out, x.options)
+	if err != nil {
+		return Result{}, x.placed(err)
+	}
+	doc := []value.Member{text("class_name", x.class), text("format", string(x.options.Format)), member("headers", list(done.Headers)),
+		member("row_count", value.OfInt(int64(done.Count))), text("output", out.String())}
+	said := strings.TrimSuffix(out.String(), "\n") + "\n" + many(done.Count, "row", "rows")
+	if done.More && x.capped {
+		available, err := x.available(ctx, c)
+		if err != nil {
+			return Result{}, err
+		}
+		hint := fmt.Sprintf("the first %d of %d rows; raise row_cap (at most 10000), or narrow it", done.Count, available)
+		doc = append(doc, member("truncated", value.OfBool(true)), member("available_rows", value.OfInt(available)), text("hint", hint))
+		said += ": " + hint
+	}
+	for _, note := range done.Notes {
+		said += "\n" + note
+	}
+	if len(done.Notes) > 0 {
+		doc = append(doc, member("hints", list(done.Notes)))
+	}
+	return Result{Structured: value.OfObject(doc).AppendJSON(nil), Text: said}, nil
+}
+
+func (x *export) query() query.Query {
+	if x.pipeline != nil {
+		return x.pipeline
+	}
+	return x.find
+}
+
+// placed says where in the arguments something is wrong when the keys were made of columns.
+func (x *export) placed(err error) error {
+	if p := problem.Of(err); x.derived && strings.HasPrefix(p.Pointer, "/keys/") {
+		again := *p
+		again.Pointer = "/columns/" + strings.TrimPrefix(p.Pointer, "/keys/")
+		return &again
+	}
+	return err
+}
+
+// available counts what there is without the cap.
+func (x *export) available(ctx context.Context, c *bailiwick.Call) (int64, error) {
+	if x.pipeline == nil {
+		n, _, err := c.Count(ctx, &query.Count{Class: x.class, Where: x.find.Where})
+		return n, err
+	}
+	q := *x.pipeline
+	q.Stages = append(slices.Concat(q.Stages, x.last), query.CountStage{Name: "n"})
+	page, err := c.Aggregate(ctx, &q)
+	if err != nil || page.Count == 0 {
+		return 0, err
+	}
+	return page.Values(0)[0].Int(), nil
+}

@@ -1,0 +1,121 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+
+	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/shape"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// groupRows is the limit of groups when a call names none (design 03).
+const groupRows = 200
+
+// groupSchema is the part of the input schema that group_by and group_by_date share.
+const groupSchema = `"operation": {"type": "string", "enum": ["count", "sum", "avg", "min", "max"]},
+	"value_field": {"type": "string", "description": "what is summed, …; not for count"},
+	"where": {"type": "object"},
+	"sort": {"type": "string", "enum": ["value_desc", "value_asc", "key_desc", "key_asc"]},
+	"limit": {"type": "integer", "minimum": 1, "maximum": 1000, "description": "default 200"},
+	"dry_run": {"type": "boolean"}`
+
+// groupOutput describes the result of both.
+const groupOutput = `{"type": "object", "required": ["class_name"], "properties": {
+	"class_name": {"type": "string"},
+	"groups": {"type": "array", "items": {"type": "object"}},
+	"truncated": {"type": "boolean"},
+	"pointer_class": {"type": "string"},
+	"pipeline": {"type": "array"}}}`
+
+// groupBy counts, or computes something, for each value of a field.
+func groupBy() Tool {
+	return Tool{
+		Name:        "group_by",
+		Title:       "Group records",
+		Description: `Count records (or sum, avg, min, max of value_field) for each value of a field: "how many issues per status". Largest first.`,
+		Input: compact(`{"type": "object", "additionalProperties": false, "required": ["class_name", "field"], "properties": {
+			"class_name": {"type": "string"},
+			"field": {"type": "string"},
+			"flatten_arrays": {"type": "boolean", "description": "each element of a list counts"},
+			` + groupSchema + `}}`),
+		Output:      compact(groupOutput),
+		Annotations: reads(),
+		Category:    Aggregate,
+		Timeout:     aggregateTimeout,
+		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (Result, error) {
+			g, err := newGrouping(in, groupRows)
+			if err != nil {
+				return Result{}, err
+			}
+			accumulators, err := g.accumulator()
+			if err != nil {
+				return Result{}, err
+			}
+			var unwind []query.Stage
+			if g.args.flag("flatten_arrays", false) {
+				unwind = append(unwind, query.Unwind{Path: g.field, At: "/field"})
+			}
+			sort := g.args.text("sort")
+			if sort == "" {
+				sort = "value_desc"
+			}
+			q := g.query(query.FieldRef{Path: g.field, At: "/field"}, accumulators, sort, unwind...)
+			return g.run(ctx, c, q, func(page *shape.Page) Result { return g.result(page, pageGroups(page)) })
+		},
+	}
+}
+
+// A bucket is one key and its value.
+type bucket struct{ key, value value.Value }
+
+func pageGroups(page *shape.Page) []bucket {
+	out := make([]bucket, page.Count)
+	for i := range out {
+		row := page.Values(i)
+		out[i] = bucket{row[0], row[1]}
+	}
+	return out
+}
+
+// result writes groups as they are on a page, or more of them.
+func (g *grouping) result(page *shape.Page, groups []bucket) Result {
+	doc := append([]byte(`{"class_name":`), value.AppendQuoted(nil, g.class)...)
+	doc = append(doc, `,"groups":[`...)
+	said := []byte("key,value\n")
+	for i, one := range groups {
+		if i > 0 {
+			doc = append(doc, ',')
+		}
+		doc = one.key.AppendJSON(append(doc, `{"key":`...))
+		doc = append(one.value.AppendJSON(append(doc, `,"value":`...)), '}')
+		said = append(one.key.AppendJSON(said), ',')
+		said = append(one.value.AppendJSON(said), '\n')
+	}
+	doc = append(doc, ']')
+	return g.closing(doc, append(said, many(len(groups), "group", "groups")...), page)
+}
+
+// closing ends a result of groups or values.
+func (g *grouping) closing(doc, said []byte, page *shape.Page) Result {
+	truncated := page.More || page.Full > 0
+	doc = fmt.Appendf(doc, `,"truncated":%t`, truncated)
+	if truncated {
+		said = append(said, ", there are more: raise limit, or narrow where"...)
+	}
+	if class := page.Pointers["_id"]; class != "" {
+		doc = value.AppendQuoted(append(doc, `,"pointer_class":`...), class)
+		said = append(append(said, "; ids of "...), class...)
+	}
+	if cut, ok := truncation(page, "narrow where"); ok {
+		doc = cut.AppendJSON(append(doc, `,"_truncated":`...))
+	}
+	if len(page.Notes) > 0 {
+		doc = list(page.Notes).AppendJSON(append(doc, `,"hints":`...))
+	}
+	for _, note := range page.Notes {
+		said = append(append(said, '\n'), note...)
+	}
+	return Result{Structured: append(doc, '}'), Text: string(said)}
+}

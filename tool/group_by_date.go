@@ -1,0 +1,116 @@
+package tool
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/shape"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// groupByDate counts, or computes something, for each interval of time.
+func groupByDate() Tool {
+	return Tool{
+		Name:        "group_by_date",
+		Title:       "Group by date",
+		Description: `Count records (or sum, avg, min, max of value_field) for each year, month, … of a date field: "issues made per week". Oldest first.`,
+		Input: compact(`{"type": "object", "additionalProperties": false, "required": ["class_name", "field", "interval"], "properties": {
+			"class_name": {"type": "string"},
+			"field": {"type": "string"},
+			"interval": {"type": "string", "enum": ["year", "month", "week", "day", "hour", "minute", "second"]},
+			"timezone": {"type": "string", "description": "Europe/Oslo or +05:30; UTC when absent"},
+			"fill": {"type": "boolean", "description": "also the intervals without records"},
+			` + groupSchema + `}}`),
+		Output:      compact(groupOutput),
+		Annotations: reads(),
+		Category:    Aggregate,
+		Timeout:     aggregateTimeout,
+		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (Result, error) {
+			g, err := newGrouping(in, groupRows)
+			if err != nil {
+				return Result{}, err
+			}
+			v, err := c.View(g.class)
+			if err != nil {
+				return Result{}, err
+			}
+			q, err := g.byDate(v.Field(g.field[0]))
+			if err != nil {
+				return Result{}, err
+			}
+			return g.run(ctx, c, q, func(page *shape.Page) Result {
+				groups := pageGroups(page)
+				if g.args.flag("fill", false) {
+					groups = g.fill(page, groups)
+				}
+				return g.result(page, groups)
+			})
+		},
+	}
+}
+
+// formats are how the beginning of an interval is written, as $dateToString has it.
+var formats = map[string]string{"year": "%Y", "month": "%Y-%m", "week": "%G-W%V", "day": "%Y-%m-%d", "hour": "%Y-%m-%d %H:00",
+	"minute": "%Y-%m-%d %H:%M", "second": "%Y-%m-%d %H:%M:%S"}
+
+// byDate groups by the text of the interval, which is ordered as time is. f is the field; nil when there is none, which
+// policy refuses.
+func (g *grouping) byDate(f *schema.Field) (*query.Pipeline, error) {
+	accumulators, err := g.accumulator()
+	if err != nil {
+		return nil, err
+	}
+	sort := g.args.text("sort")
+	if sort == "" {
+		sort = "key_asc"
+	}
+	if g.args.flag("fill", false) && strings.HasPrefix(sort, "value") {
+		return nil, invalid("/fill", "fill puts intervals in the order of time: it goes with the sort key_asc or key_desc")
+	}
+	format := query.Literal{Value: value.OfString(formats[g.args.text("interval")]), At: "/interval"}
+	args := []query.Expr{query.FieldRef{Path: g.field, At: "/field"}, format, nil, nil}
+	// A calendar date is the same everywhere: the midnight that it begins with would move in a zone.
+	if zone, ok := g.args.Get("timezone"); ok && (f == nil || f.Type != schema.Day) {
+		args[2] = query.Literal{Value: zone, At: "/timezone"}
+	}
+	return g.query(query.Call{Op: "$dateToString", Args: args, At: "/field"}, accumulators, sort), nil
+}
+
+// fill adds the intervals between the first and the last group that have no records, until the limit.
+func (g *grouping) fill(page *shape.Page, groups []bucket) []bucket {
+	k := &calendar{interval: g.args.text("interval"), zone: zone(g.args.text("timezone"))}
+	empty := value.Value{}
+	if operation := g.args.text("operation"); operation == "" || operation == "count" || operation == "sum" {
+		empty = value.OfInt(0)
+	}
+	down := g.args.text("sort") == "key_desc"
+	var out []bucket
+	var last string
+	for _, one := range groups {
+		key := one.key.Text()
+		if one.key.IsNull() || last == "" {
+			out = append(out, one)
+			last = key
+			continue
+		}
+		from, to := last, key
+		if down {
+			from, to = key, last
+		}
+		between := k.between(from, to, g.limit-len(out)+1, down)
+		for _, b := range between {
+			out = append(out, bucket{value.OfString(b), empty})
+		}
+		out = append(out, one)
+		last = key
+		if len(out) > g.limit {
+			page.More = true
+			return slices.Clip(out[:g.limit])
+		}
+	}
+	return out
+}
