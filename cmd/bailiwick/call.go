@@ -12,7 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	bailiwick "github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/client"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/export"
+	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -165,5 +168,28 @@ func schemaCommand(t *terminal) *cobra.Command {
 		},
 	}
 	d.flags(cmd.Flags())
+	return cmd
+}
+
+func exportCommand(t *terminal) *cobra.Command {
+	var d dialer
+	cmd := export.Command(export.Options{In: t.in, Out: t.out, Err: t.err, Usage: usagef, Args: these,
+		Open: func(ctx context.Context) (*bailiwick.Gateway, identity.Principal, io.Closer, error) {
+			cfg, err := d.load()
+			if err != nil {
+				return nil, identity.Principal{}, nil, err
+			}
+			who, err := d.principal(cfg.Stdio, "cli")
+			if err != nil {
+				return nil, who, nil, err
+			}
+			p, err := build(ctx, cfg)
+			if err != nil {
+				return nil, who, nil, err
+			}
+			return p.gateway, who, p, nil
+		}})
+	d.setup.flags(cmd.Flags())
+	d.speaker.flags(cmd.Flags(), "as")
 	return cmd
 }

@@ -29,7 +29,7 @@ func rootCommand(t *terminal) *cobra.Command {
 	root.PersistentFlags().BoolVar(&t.json, "json", false, "write results and errors as JSON on standard output")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	group(root)
-	root.AddCommand(demoCommand(t), serveCommand(t), callCommand(t), toolsCommand(t), schemaCommand(t), tokenCommand(t),
+	root.AddCommand(demoCommand(t), serveCommand(t), callCommand(t), toolsCommand(t), schemaCommand(t), exportCommand(t), tokenCommand(t),
 		auditCommand(t), checkCommand(t), initCommand(t), conformanceCommand(t), versionCommand(t))
 	return root
 }
