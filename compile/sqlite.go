@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/compile/expr"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -13,7 +14,7 @@ import (
 // The functions that the SQLite adapter adds to its connections, because the database has none that are total and
 // exact: RegexFunction(pattern, text) matches RE2, EqualFunction(a, b) compares two JSON documents by value.
 const (
-	RegexFunction = "bailiwick_matches"
+	RegexFunction = expr.SQLiteMatches
 	EqualFunction = "bailiwick_json_equal"
 )
 

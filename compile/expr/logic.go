@@ -93,6 +93,12 @@ func plain(e algebra.Expr) bool {
 	return false
 }
 
+// A nullComparer is a dialect that knows null in each comparison and Cmp without an operand that stands twice. Inside
+// of an Over, where there are no Atoms, text would double with each comparison in another.
+type nullComparer interface {
+	compareNull(op algebra.Op, x, y string, t schema.Type) string
+}
+
 // compare writes a comparison that is never null: null equals null and is less than all else.
 func (w writer) compare(e algebra.Apply) (string, error) {
 	args, err := w.list(e.Args)
@@ -101,6 +107,9 @@ func (w writer) compare(e algebra.Apply) (string, error) {
 	}
 	x, y, t := args[0], args[1], e.Args[0].Type()
 	both := definite(e.Args[0]) && definite(e.Args[1])
+	if n, ok := w.d.(nullComparer); ok && !(both && e.Op != algebra.Ne && e.Op != algebra.Cmp) {
+		return n.compareNull(e.Op, x, y, t), nil
+	}
 	switch e.Op {
 	case algebra.Ne:
 		x, err = w.versus(algebra.Eq, x, y, t, both)

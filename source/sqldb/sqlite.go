@@ -10,15 +10,14 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/compile"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/sqldb/sqlitefunc"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"modernc.org/sqlite"
 )
@@ -47,7 +46,7 @@ func OpenSQLite(ctx context.Context, name, path string) (*SQLite, error) {
 	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(abs),
 		RawQuery: "mode=ro&_dqs=0&_pragma=query_only(1)&_pragma=busy_timeout(5000)&_pragma=trusted_schema(0)"}
 	conn := &connector{dsn: dsn.String(), path: abs}
-	if err := conn.register(); err != nil {
+	if err := sqlitefunc.Register(&conn.driver); err != nil {
 		return nil, fmt.Errorf("source %s: %w", name, err)
 	}
 	s := &SQLite{name: name, db: sql.OpenDB(conn), prepared: map[string]*sql.Stmt{}}
@@ -85,45 +84,6 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 }
 
 func (c *connector) Driver() driver.Driver { return &c.driver }
-
-func (c *connector) register() error {
-	var compiled sync.Map // pattern → *regexp.Regexp; a statement has few, and each comes again with every row
-	var kept atomic.Int32
-	matches := func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
-		pattern, _ := args[0].(string)
-		text, ok := args[1].(string)
-		if !ok {
-			return int64(0), nil
-		}
-		re, ok := compiled.Load(pattern)
-		if !ok {
-			parsed, err := regexp.Compile(pattern)
-			if err != nil {
-				return int64(0), nil // it was checked while parsing; a function that compile calls never fails
-			}
-			if kept.Add(1) > maxPrepared {
-				compiled.Clear()
-				kept.Store(1)
-			}
-			re, _ = compiled.LoadOrStore(pattern, parsed)
-		}
-		return truth(re.(*regexp.Regexp).MatchString(text)), nil
-	}
-	equal := func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
-		a, aok := args[0].(string)
-		b, bok := args[1].(string)
-		return truth(aok && bok && value.Equal(jsonOf(a), jsonOf(b))), nil
-	}
-	return errors.Join(c.driver.RegisterDeterministicScalarFunction(compile.RegexFunction, 2, matches),
-		c.driver.RegisterDeterministicScalarFunction(compile.EqualFunction, 2, equal))
-}
-
-func truth(b bool) int64 {
-	if b {
-		return 1
-	}
-	return 0
-}
 
 // Close ends all connections.
 func (s *SQLite) Close() error { return s.db.Close() }

@@ -1,0 +1,283 @@
+package expr
+
+import (
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// SQLite returns the dialect of SQLite 3.45 or later with the functions of source/sqldb/sqlitefunc.
+//
+// What is asked for most often is plain SQL: stored columns, comparisons, booleans, and all of a group by whole
+// numbers, texts and dates. JSON is joined from texts and never parsed by SQLite, which fails where it nests deep.
+// No operand is repeated but those that a comment of Dialect allows, so text grows no faster than the expression.
+func SQLite() Dialect { return sqlite{} }
+
+type sqlite struct{ standard }
+
+// call writes the call of a function.
+func call(name string, args ...string) string { return name + "(" + strings.Join(args, ", ") + ")" }
+
+func (sqlite) Stored(_ Scope, x string, f *schema.Field) string {
+	switch f.Type {
+	case schema.String:
+		return "CASE WHEN typeof(" + x + ") = 'text' THEN " + x + " END"
+	case schema.Integer:
+		return "CASE WHEN typeof(" + x + ") = 'integer' THEN " + x + " END"
+	case schema.Boolean:
+		return "CASE WHEN typeof(" + x + ") = 'integer' AND " + x + " IN (0, 1) THEN " + x + " END"
+	case schema.Bytes:
+		return "CASE WHEN typeof(" + x + ") = 'blob' THEN " + x + " END"
+	case schema.Double:
+		return "CASE WHEN typeof(" + x + ") IN ('integer', 'real') THEN CAST(" + x + " AS REAL) END"
+	case schema.Decimal: // a real that is whole becomes an integer, so that equal decimals are the same
+		return "CASE typeof(" + x + ") WHEN 'integer' THEN " + x + " WHEN 'real' THEN CASE WHEN " + x + " = CAST(" + x +
+			" AS INTEGER) THEN CAST(" + x + " AS INTEGER) WHEN abs(" + x + ") < 9e999 THEN " + x + " END END"
+	case schema.Date:
+		return call(SQLiteInstant, x)
+	case schema.Day:
+		return call(SQLiteDay, x)
+	case schema.UUID:
+		return call(SQLiteUUID, x)
+	case schema.JSON, schema.Array:
+		return call(SQLiteJSON, x)
+	}
+	return "+" + x // the sign takes the affinity off, so that it compares as what it is
+}
+
+func (sqlite) Const(s Scope, v value.Value, t schema.Type) string {
+	if v.IsNull() {
+		return "NULL"
+	}
+	switch t {
+	case schema.Integer:
+		return s.Arg(v.Int(), "")
+	case schema.Double:
+		f, _ := v.AsFloat()
+		return s.Arg(f, "")
+	case schema.Decimal:
+		if n, whole := v.AsInt(); whole {
+			return s.Arg(n, "")
+		}
+		f, _ := v.AsFloat()
+		return s.Arg(f, "")
+	case schema.Boolean:
+		if v.Bool() {
+			return s.Arg(int64(1), "")
+		}
+		return s.Arg(int64(0), "")
+	case schema.Date, schema.Day:
+		return s.Arg(floorDiv(v.Micros(), 1000), "")
+	case schema.UUID:
+		return s.Arg(strings.ToLower(v.Text()), "")
+	case schema.Bytes:
+		return s.Arg([]byte(v.Text()), "")
+	case schema.JSON, schema.Array:
+		return s.Arg(string(v.AppendJSON(nil)), "")
+	}
+	return s.Arg(v.String(), "")
+}
+
+func floorDiv(x, y int64) int64 {
+	q := x / y
+	if x%y < 0 {
+		q--
+	}
+	return q
+}
+
+func (sqlite) Part(s Scope, x string, path query.Path) (string, error) {
+	return call(SQLitePart, append([]string{x}, names(s, path)...)...), nil
+}
+
+func (sqlite) SetPart(s Scope, x string, path query.Path, v string) (string, error) {
+	return call(SQLiteSetPart, append([]string{x, v}, names(s, path)...)...), nil
+}
+
+func names(s Scope, path query.Path) []string {
+	out := make([]string, len(path))
+	for i, part := range path {
+		out[i] = s.Arg(part, "")
+	}
+	return out
+}
+
+func (sqlite) Object(s Scope, names, values []string) string {
+	if len(names) == 0 {
+		return "'{}'"
+	}
+	parts := make([]string, 0, 2*len(names)+1)
+	for i, name := range names {
+		before := ","
+		if i == 0 {
+			before = "{"
+		}
+		parts = append(parts, s.Arg(before+string(value.AppendQuoted(nil, name))+":", ""), orNull(values[i]))
+	}
+	return joined(append(parts, "'}'"))
+}
+
+func (sqlite) List(_ Scope, values []string) string {
+	if len(values) == 0 {
+		return "'[]'"
+	}
+	parts := make([]string, 0, 2*len(values)+1)
+	for i, v := range values {
+		before := "','"
+		if i == 0 {
+			before = "'['"
+		}
+		parts = append(parts, before, orNull(v))
+	}
+	return joined(append(parts, "']'"))
+}
+
+// orNull is JSON inside of JSON.
+func orNull(x string) string { return "coalesce(" + x + ", 'null')" }
+
+// joined joins texts as a tree: SQLite refuses a chain of a thousand.
+func joined(parts []string) string {
+	if len(parts) > 16 {
+		half := len(parts) / 2
+		parts = []string{joined(parts[:half]), joined(parts[half:])}
+	}
+	return "(" + strings.Join(parts, " || ") + ")"
+}
+
+func (d sqlite) As(_ Scope, x string, from, to schema.Type) string {
+	if from == schema.Any {
+		x = call(SQLiteOfAny, x)
+	}
+	switch to {
+	case schema.String:
+		return call(SQLiteAsString, x)
+	case schema.Integer:
+		return call(SQLiteAsInteger, x)
+	case schema.Double:
+		return call(SQLiteAsDouble, x)
+	case schema.Decimal:
+		return call(SQLiteAsDecimal, x)
+	case schema.Boolean:
+		return call(SQLiteAsBoolean, x)
+	case schema.Date:
+		return call(SQLiteAsDate, x)
+	}
+	return x // JSON, which it is
+}
+
+func (d sqlite) ToJSON(s Scope, x string, from schema.Type) string {
+	switch from {
+	case schema.JSON, schema.Array:
+		return x
+	case schema.Integer:
+		return "CAST(" + x + " AS TEXT)"
+	case schema.Double, schema.Decimal:
+		return call(SQLiteNumber, x)
+	case schema.Any:
+		return call(SQLiteAnyJSON, x)
+	case schema.String:
+		return call(SQLiteQuote, x)
+	case schema.Boolean:
+		return d.text(x, from)
+	}
+	return `('"' || ` + d.text(x, from) + ` || '"')`
+}
+
+// text is what value.AppendText makes of x; numbers stay as they are.
+func (d sqlite) text(x string, from schema.Type) string {
+	switch from {
+	case schema.Boolean:
+		return "CASE " + x + " WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"
+	case schema.Date:
+		return call(SQLiteDateText, x)
+	case schema.Day:
+		return call(SQLiteDayText, x)
+	case schema.Bytes:
+		return call(SQLiteBase64, x)
+	case schema.JSON, schema.Array:
+		return call(SQLitePlain, x)
+	}
+	return x
+}
+
+func (d sqlite) Convert(_ Scope, x string, from, to schema.Type) string {
+	suffix := ""
+	switch from {
+	case to:
+		return x
+	case schema.Bytes, schema.Opaque:
+		return "NULL"
+	case schema.UUID:
+		switch to {
+		case schema.String:
+			return x
+		case schema.Boolean:
+			return call(SQLiteToBoolean, x)
+		}
+		return "NULL"
+	case schema.Any:
+		x, suffix = call(SQLiteOfAny, x), SQLiteOfJSON
+	case schema.JSON, schema.Array:
+		suffix = SQLiteOfJSON
+	case schema.Boolean:
+		switch to {
+		case schema.String:
+			return d.text(x, from)
+		case schema.Date:
+			return "NULL"
+		}
+	case schema.Date, schema.Day:
+		switch to {
+		case schema.String:
+			return d.text(x, from)
+		case schema.Boolean:
+			return "CASE WHEN " + x + " IS NOT NULL THEN 1 END"
+		case schema.Date:
+			return x
+		}
+	}
+	name, ok := conversions[to]
+	if !ok {
+		return "NULL"
+	}
+	return call(name+suffix, x)
+}
+
+var conversions = map[schema.Type]string{
+	schema.Integer: SQLiteToInteger, schema.Double: SQLiteToDouble, schema.Decimal: SQLiteToDecimal,
+	schema.String: SQLiteToString, schema.Boolean: SQLiteToBoolean, schema.Date: SQLiteToDate,
+}
+
+func (sqlite) Widen(_ Scope, x string, _, to schema.Type) string {
+	if to == schema.Double {
+		return "CAST(" + x + " AS REAL)"
+	}
+	return x // an integer is a decimal here, a day the milliseconds of its midnight, a UUID text
+}
+
+func (sqlite) Matches(s Scope, x string, r query.Regex) (string, error) {
+	return call(SQLiteMatches, s.Arg(r.Expression(), ""), x), nil
+}
+
+func (sqlite) DatePart(s Scope, x, part, zone string) string {
+	return call(SQLiteDatePart, x, s.Arg(part, ""), s.Arg(zone, ""))
+}
+
+func (sqlite) DateTrunc(s Scope, x string, e algebra.DateTrunc) string {
+	return call(SQLiteDateTrunc, x, s.Arg(e.Unit, ""), s.Arg(e.Zone, ""), s.Arg(int64(e.WeekStart), ""))
+}
+
+func (sqlite) DateText(s Scope, x, format, zone string) string {
+	return call(SQLiteDateWrite, x, s.Arg(format, ""), s.Arg(zone, ""))
+}
+
+func (sqlite) DateShift(s Scope, x, amount, unit, zone string) string {
+	return call(SQLiteDateShift, x, amount, s.Arg(unit, ""), s.Arg(zone, ""))
+}
+
+func (sqlite) DateDiff(s Scope, from, to string, e algebra.DateDiff) string {
+	return call(SQLiteDateDiff, from, to, s.Arg(e.Unit, ""), s.Arg(e.Zone, ""), s.Arg(int64(e.WeekStart), ""))
+}

@@ -1,0 +1,150 @@
+package expr
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+func (sqlite) Order(_ Scope, x string, t schema.Type, desc bool) []string {
+	switch t {
+	case schema.JSON, schema.Array:
+		x = call(SQLiteJSONOrder, x)
+	case schema.String, schema.Any:
+		x += " COLLATE BINARY"
+	}
+	if desc {
+		x += " DESC"
+	}
+	return []string{x}
+}
+
+func (sqlite) Key(_ Scope, x string, t schema.Type) (by, show string) {
+	switch t {
+	case schema.JSON, schema.Array:
+		return call(SQLiteJSONKey, x), "min(" + x + ")" // of equal documents the one whose text is least
+	case schema.Double:
+		return x, "(min(" + x + ") + 0.0)" // 0 and -0 are one key
+	case schema.Any:
+		x += " COLLATE BINARY"
+		return x, "coalesce(min(" + x + ") FILTER (WHERE typeof(" + x + ") = 'integer'), min(" + x + "))"
+	}
+	return x, x
+}
+
+func (d sqlite) Accumulate(_ Scope, op algebra.Accumulate, x string, from schema.Type) (string, error) {
+	structured := from == schema.JSON || from == schema.Array
+	switch op {
+	case algebra.Count:
+		return "count(*)", nil
+	case algebra.Sum:
+		switch from {
+		case schema.Integer:
+			return sumOfIntegers(x, "%s", "0"), nil
+		case schema.Decimal:
+			return call(SQLiteSum+SQLiteOfDecimals, x), nil
+		}
+		return call(SQLiteSum, x), nil
+	case algebra.Avg:
+		if from == schema.Integer {
+			return sumOfIntegers(x, "CAST(%s AS REAL) / count("+x+")", "NULL"), nil
+		}
+		return call(SQLiteAvg, x), nil
+	case algebra.Min:
+		if structured {
+			return call(SQLiteJSONMin, x), nil
+		}
+		return call("min", x), nil
+	case algebra.Max:
+		if structured {
+			return call(SQLiteJSONMax, x), nil
+		}
+		return call("max", x), nil
+	case algebra.StdDevPop:
+		return call(SQLiteStdDevPop, x), nil
+	case algebra.StdDevSamp:
+		return call(SQLiteStdDevSamp, x), nil
+	}
+	return "", problem.New(problem.Internal, fmt.Sprintf("no accumulator %d in SQLite", op))
+}
+
+// sumOfIntegers adds the halves of each number apart, for sum() fails beyond 64 bits; then is made of the sum, and
+// nothing stands for none. SQLite computes aggregates that are written twice once.
+func sumOfIntegers(x, then, nothing string) string {
+	low := "sum(" + x + " & 4294967295)"
+	high := "(sum(" + x + " >> 32) + (" + low + " >> 32))"
+	sum := "((" + high + " << 32) | (" + low + " & 4294967295))"
+	return "CASE WHEN " + high + " BETWEEN -2147483648 AND 2147483647 THEN " + fmt.Sprintf(then, sum) + " WHEN count(" + x + ") = 0 THEN " + nothing + " END"
+}
+
+func (sqlite) Pick(_ Scope, x, when string, _ schema.Type) string {
+	return "max(CASE WHEN " + when + " THEN " + x + " END)"
+}
+
+func (sqlite) Collect(_ Scope, x string, terms []string) string {
+	order := ""
+	if len(terms) > 0 {
+		order = " ORDER BY " + strings.Join(terms, ", ")
+	}
+	return "('[' || coalesce(group_concat(" + orNull(x) + ", ','" + order + "), '') || ']')"
+}
+
+func (sqlite) Distinct(_ Scope, x string) string { return call(SQLiteDistinct, x) }
+
+func (d sqlite) Digest(s Scope, seed string, xs []string, types []schema.Type) string {
+	args := []string{s.Arg(seed, "")}
+	for i, x := range xs {
+		args = append(args, d.text(x, types[i]))
+	}
+	return call(SQLiteDigest, args...)
+}
+
+func (sqlite) Elements(s Scope, x string) (from, element, position string) {
+	e := s.Alias("e")
+	return "json_each(" + call(SQLiteUnwind, x) + ") AS " + e, e + ".value", e + ".key"
+}
+
+// Barrier has an offset: SQLite never merges a table that has one.
+func (sqlite) Barrier() string { return " LIMIT -1 OFFSET 0" }
+
+// An inside is the scope of an element. What is computed there is no column of the stage.
+type inside struct{ Scope }
+
+func (inside) Atom(x string) string { return x }
+
+// Over has each operand once. The elements stand in a table of their own inside of the aggregate's, for an aggregate
+// that names columns of an outer statement alone would belong to that one.
+func (sqlite) Over(s Scope, o Over) (string, error) {
+	e, l, r := s.Alias("e"), s.Alias("l"), s.Alias("r")
+	before := ""
+	if o.Do == algebra.ReduceEach {
+		before = r + ".v"
+	}
+	body, err := o.Body(inside{s}, e+".value", before)
+	if err != nil {
+		return "", err
+	}
+	if o.Do == algebra.ReduceEach {
+		return "(WITH RECURSIVE " + r + "(i, l, v) AS (SELECT 0, " + call(SQLiteList, o.Input) + ", " + o.Initial +
+			" UNION ALL SELECT " + r + ".i + 1, " + r + ".l, " + call(SQLiteBounded, body) +
+			" FROM " + r + ", json_each(" + call(SQLiteItem, r+".l", r+".i") + ") AS " + e +
+			") SELECT CASE WHEN " + r + ".l IS NOT NULL THEN " + r + ".v END FROM " + r + " ORDER BY " + r + ".i DESC LIMIT 1)", nil
+	}
+	columns, where, outer := orNull(body)+" AS v", "", ""
+	from, when := call(SQLiteItems, o.Input)+" AS l", l+".l IS NOT NULL"
+	if o.Do == algebra.SelectEach {
+		columns, where = orNull(e+".value")+" AS v", " WHERE "+body
+		if o.Limit != "" {
+			columns += ", row_number() OVER (ORDER BY " + e + ".key) AS n"
+			from += ", " + o.Limit + " AS n"
+			when += " AND " + l + ".n >= 1"
+			outer = " WHERE " + r + ".n <= " + l + ".n"
+		}
+	}
+	return "(SELECT CASE WHEN " + when + " THEN (SELECT '[' || coalesce(group_concat(" + r + ".v, ',' ORDER BY " + r + ".k), '') || ']' FROM (SELECT " +
+		e + ".key AS k, " + columns + " FROM json_each(" + l + ".l) AS " + e + where + ") AS " + r + outer +
+		") END FROM (SELECT " + from + " LIMIT -1 OFFSET 0) AS " + l + ")", nil
+}

@@ -1,0 +1,250 @@
+package sqlitefunc
+
+import (
+	"database/sql/driver"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/compile/expr"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+func conversions() map[string]function {
+	out := map[string]function{
+		expr.SQLiteOfAny: {1, func(args []driver.Value) driver.Value {
+			if _, bytes := args[0].([]byte); bytes || args[0] == nil {
+				return nil
+			}
+			return string(plainValue(args[0]).AppendJSON(nil))
+		}},
+		expr.SQLiteAnyJSON: {1, func(args []driver.Value) driver.Value {
+			if args[0] == nil {
+				return nil
+			}
+			return string(plainValue(args[0]).AppendJSON(nil))
+		}},
+	}
+	for name, as := range map[string]func(v value.Value) driver.Value{
+		expr.SQLiteAsString:  asString,
+		expr.SQLiteAsInteger: asInteger,
+		expr.SQLiteAsDouble:  asDouble,
+		expr.SQLiteAsDecimal: asDecimal,
+		expr.SQLiteAsBoolean: asBoolean,
+		expr.SQLiteAsDate:    func(v value.Value) driver.Value { return dateOf(v, false) },
+	} {
+		out[name] = ofText(func(text string) driver.Value { return as(scalar(text)) })
+	}
+	for name, to := range map[string]func(v value.Value) driver.Value{
+		expr.SQLiteToInteger: toInteger,
+		expr.SQLiteToDouble:  toDouble,
+		expr.SQLiteToDecimal: toDecimal,
+		expr.SQLiteToString:  toString,
+		expr.SQLiteToBoolean: toBoolean,
+		expr.SQLiteToDate:    func(v value.Value) driver.Value { return dateOf(v, true) },
+	} {
+		out[name] = function{1, func(args []driver.Value) driver.Value { return to(plainValue(args[0])) }}
+		out[name+expr.SQLiteOfJSON] = ofText(func(text string) driver.Value { return to(scalar(text)) })
+	}
+	return out
+}
+
+// scalar reads JSON; objects and lists count as null.
+func scalar(text string) value.Value {
+	if text == "" || text[0] == '{' || text[0] == '[' {
+		return value.Value{}
+	}
+	return read(text)
+}
+
+func asString(v value.Value) driver.Value {
+	if v.Kind() != value.String {
+		return nil
+	}
+	return v.Text()
+}
+
+func asInteger(v value.Value) driver.Value {
+	if n, ok := v.AsInt(); ok {
+		return n
+	}
+	return nil
+}
+
+func asDouble(v value.Value) driver.Value {
+	if f, ok := v.AsFloat(); ok && !math.IsInf(f, 0) {
+		return f
+	}
+	return nil
+}
+
+func asDecimal(v value.Value) driver.Value {
+	switch v.Kind() {
+	case value.Int:
+		return v.Int()
+	case value.Decimal:
+		return decimalOf(v.Text()).number()
+	case value.Float:
+		if d, ok := decimalOfValue(v.Float()); ok {
+			return d.number()
+		}
+	}
+	return nil
+}
+
+func asBoolean(v value.Value) driver.Value {
+	if v.Kind() != value.Bool {
+		return nil
+	}
+	return truth(v.Bool())
+}
+
+func toInteger(v value.Value) driver.Value {
+	switch v.Kind() {
+	case value.Int:
+		return v.Int()
+	case value.Bool:
+		return truth(v.Bool())
+	case value.String:
+		if n, err := strconv.ParseInt(v.Text(), 10, 64); err == nil {
+			return n
+		}
+		return nil
+	case value.Decimal:
+		return cut(decimalOf(v.Text()))
+	case value.Float:
+		if d, ok := decimalOfValue(v.Float()); ok {
+			return cut(d)
+		}
+	}
+	return nil
+}
+
+func cut(d decimal) driver.Value {
+	if n, ok := d.places(0, true).integer(); ok {
+		return n
+	}
+	return nil
+}
+
+func toDouble(v value.Value) driver.Value {
+	switch v.Kind() {
+	case value.Bool:
+		return float64(truth(v.Bool()).(int64))
+	case value.String:
+		if text, ok := numeral(v.Text()); ok {
+			return decimalOf(text).real()
+		}
+		return nil
+	}
+	return asDouble(v)
+}
+
+func toDecimal(v value.Value) driver.Value {
+	switch v.Kind() {
+	case value.Bool:
+		return truth(v.Bool())
+	case value.String:
+		if text, ok := numeral(v.Text()); ok {
+			return decimalOf(text).number()
+		}
+		return nil
+	}
+	return asDecimal(v)
+}
+
+// numeral returns text that writes a number as JSON does, without a leading plus; leading zeros and points are fine.
+func numeral(text string) (string, bool) {
+	text = strings.TrimPrefix(text, "+")
+	rest := strings.TrimPrefix(text, "-")
+	if len(rest) < len(text) && strings.HasPrefix(text, "+") || strings.HasPrefix(rest, "+") {
+		return "", false
+	}
+	whole := digits(&rest)
+	if after, ok := strings.CutPrefix(rest, "."); ok {
+		rest = after
+		if digits(&rest) == 0 {
+			return "", false
+		}
+	} else if whole == 0 {
+		return "", false
+	}
+	if rest == "" {
+		return text, true
+	}
+	if rest[0] != 'e' && rest[0] != 'E' {
+		return "", false
+	}
+	if rest = rest[1:]; rest != "" && (rest[0] == '+' || rest[0] == '-') {
+		rest = rest[1:]
+	}
+	return text, digits(&rest) > 0 && rest == ""
+}
+
+// digits takes the leading digits off text and returns how many they were.
+func digits(text *string) int {
+	rest := strings.TrimLeft(*text, "0123456789")
+	n := len(*text) - len(rest)
+	*text = rest
+	return n
+}
+
+func toString(v value.Value) driver.Value {
+	switch v.Kind() {
+	case value.Null, value.Bytes:
+		return nil
+	case value.Decimal:
+		return plain(v.Text())
+	}
+	return v.String()
+}
+
+// plain writes a decimal without zeros at the end; one of an exponent that would make it long stays as it is.
+func plain(text string) string {
+	d := decimalOf(text)
+	switch {
+	case d.exp < -400 || d.exp > 400:
+		return text
+	case d.digits == "":
+		return "0"
+	case d.exp >= 0:
+		return d.sign() + d.digits + strings.Repeat("0", d.exp)
+	}
+	point := len(d.digits) + d.exp
+	if point <= 0 {
+		return d.sign() + "0." + strings.Repeat("0", -point) + d.digits
+	}
+	return d.sign() + d.digits[:point] + "." + d.digits[point:]
+}
+
+func toBoolean(v value.Value) driver.Value {
+	switch v.Kind() {
+	case value.Bool:
+		return truth(v.Bool())
+	case value.String:
+		return int64(1)
+	case value.Int, value.Decimal:
+		return truth(decimalOf(v.String()).digits != "")
+	case value.Float:
+		return truth(v.Float() != 0)
+	}
+	return nil
+}
+
+// dateOf reads text in ISO 8601, and, with counted, numbers as milliseconds since 1970.
+func dateOf(v value.Value, counted bool) driver.Value {
+	ms, ok := int64(0), false
+	switch {
+	case v.Kind() == value.String:
+		var date value.Value
+		date, ok = value.OfDateText(v.Text())
+		ms = time.UnixMicro(date.Micros()).UnixMilli()
+	case counted && v.IsNumber():
+		ms, ok = toInteger(v).(int64)
+	}
+	if !ok || !inYears(ms) {
+		return nil
+	}
+	return ms
+}
