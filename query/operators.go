@@ -9,135 +9,159 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// call reads an operator of Signatures.
-func (p *parser) call(sig Signature, o operand) (Expr, error) {
-	if sig.Names != nil {
-		return p.named(sig, o)
+// operation reads an operator of expressions.
+func (o operand) operation() Expr {
+	switch o.name {
+	case "$literal":
+		o.refuse(finite(o.v, o.at))
+		return Literal{Value: o.v, At: o.at}
+	case "$date":
+		return Literal{Value: o.date(), At: o.at}
+	case "$cond":
+		parts := o.branches()
+		return Switch{Cases: []Case{{If: parts[0].expr(), Then: parts[1].expr()}}, Default: parts[2].expr(), Cond: true, At: o.at}
+	case "$switch":
+		return o.choice()
+	case "$filter", "$map", "$reduce":
+		return o.lambda()
 	}
-	args := []operand{o}
-	if o.v.Kind() == value.Array {
-		args = nil
-		for i, e := range o.v.List() {
-			args = append(args, operand{o.name, e, o.to(strconv.Itoa(i))})
+	names := []string{"$literal", "$date", "$cond", "$switch", "$filter", "$map", "$reduce"}
+	for _, sig := range Signatures {
+		switch {
+		case sig.Op != o.name:
+			names = append(names, sig.Op)
+		case sig.Names != nil:
+			return Call{Op: o.name, Args: o.named(sig), At: o.at}
+		default:
+			return Call{Op: o.name, Args: o.listed(sig), At: o.at}
 		}
 	}
-	if n := len(args); n < sig.Min || sig.Max >= 0 && n > sig.Max {
-		return nil, invalid(o.at, fmt.Sprintf("%s takes %s; got %d", o.name, sig.arity(), n))
+	o.refuse(unknown("expression", o.name, o.at, names))
+	return nil
+}
+
+// branches returns the operands if, then and else of a $cond, written as a list or an object.
+func (o operand) branches() (parts [3]operand) {
+	keys := [...]string{"if", "then", "else"}
+	for i := range parts {
+		parts[i] = o
 	}
-	xs, err := p.each(args)
-	if err != nil {
-		return nil, err
+	if !o.is(value.Array) {
+		o.object(keys[:]...)
+		for i, key := range keys {
+			parts[i] = o.need(key)
+		}
+		return parts
 	}
-	return Call{Op: sig.Op, Args: xs, At: o.at}, nil
+	if n := len(o.v.List()); n != len(keys) {
+		o.refuse(invalid(o.at, fmt.Sprintf("$cond takes 3 arguments; got %d", n)))
+		return parts
+	}
+	for i, e := range o.v.List() {
+		parts[i] = o.member(strconv.Itoa(i), e)
+	}
+	return parts
+}
+
+func (o operand) choice() Expr {
+	o.object("branches", "default")
+	branches := o.need("branches")
+	if len(branches.v.List()) == 0 {
+		o.refuse(invalid(branches.at, "branches takes a list with at least one case and then"))
+	}
+	s := Switch{At: o.at}
+	for b := range branches.members {
+		b.name = "a branch"
+		b.object("case", "then")
+		s.Cases = append(s.Cases, Case{If: b.need("case").expr(), Then: b.need("then").expr()})
+	}
+	if other, ok := o.get("default"); ok {
+		s.Default = other.expr()
+	}
+	return s
+}
+
+// listed reads arguments that stand in a list, or one alone without it.
+func (o operand) listed(sig Signature) []Expr {
+	n := 1
+	if o.is(value.Array) {
+		n = len(o.v.List())
+	}
+	switch {
+	case n < sig.Min || sig.Max >= 0 && n > sig.Max:
+		o.refuse(invalid(o.at, fmt.Sprintf("%s takes %s; got %d", o.name, sig.arity(), n)))
+	case o.is(value.Array):
+		return o.expressions()
+	}
+	return []Expr{o.expr()}
 }
 
 // arity says how many arguments a list has.
 func (sig Signature) arity() string {
+	s := "s"
+	if sig.Min == 1 {
+		s = ""
+	}
 	switch {
-	case sig.Max < 0 && sig.Min == 1:
-		return "at least 1 argument"
 	case sig.Max < 0:
-		return fmt.Sprintf("at least %d arguments", sig.Min)
+		return fmt.Sprintf("at least %d argument%s", sig.Min, s)
 	case sig.Min != sig.Max:
 		return fmt.Sprintf("%d or %d arguments", sig.Min, sig.Max)
-	case sig.Min == 1:
-		return "1 argument"
 	}
-	return fmt.Sprintf("%d arguments", sig.Min)
+	return fmt.Sprintf("%d argument%s", sig.Min, s)
 }
 
 // isPart reports whether the operator is a part of a date, which may be asked of a bare expression.
-func (sig Signature) isPart() bool {
-	return len(sig.Names) == 2 && sig.Names[0] == "date" && sig.Names[1] == "timezone"
-}
+func (sig Signature) isPart() bool { return slices.Equal(sig.Names, []string{"date", "timezone"}) }
 
-func (p *parser) named(sig Signature, o operand) (Expr, error) {
-	c := Call{Op: sig.Op, Args: make([]Expr, len(sig.Names)), At: o.at}
-	if sig.isPart() && (o.v.Kind() != value.Object || !nests(o.v)) {
-		date := o
-		if o.v.Kind() == value.Array {
-			if n := len(o.v.List()); n != 1 {
-				return nil, invalid(o.at, fmt.Sprintf("%s takes 1 argument; got %d", o.name, n))
-			}
-			date = operand{o.name, o.v.List()[0], o.to("0")}
-		}
-		var err error
-		c.Args[0], err = p.expr(date.v, date.deeper())
-		return c, err
+// named reads arguments that stand in an object, in the order of the signature.
+func (o operand) named(sig Signature) []Expr {
+	args := make([]Expr, len(sig.Names))
+	if sig.isPart() && !o.nests() {
+		copy(args, o.listed(Signature{Min: 1, Max: 1}))
+		return args
 	}
 	known := sig.Names
-	if sig.Op == "$dateTrunc" {
+	if bin, ok := o.get("binSize"); ok && sig.Op == "$dateTrunc" {
 		known = append(slices.Clip(known), "binSize")
-	}
-	if err := o.object(known...); err != nil {
-		return nil, err
-	}
-	if bin, ok := o.get("binSize"); ok {
 		if n, whole := bin.v.AsInt(); !whole || n != 1 {
-			return nil, &problem.Error{Code: problem.Unsupported, Pointer: bin.at, Detail: "a binSize other than 1 is not supported",
-				Suggestion: "Leave it out, or group by $dateDiff from a fixed date, divided by the size with $floor."}
+			o.refuse(&problem.Error{Code: problem.Unsupported, Pointer: bin.at, Detail: "a binSize other than 1 is not supported",
+				Suggestion: "Leave it out, or group by $dateDiff from a fixed date, divided by the size with $floor."})
 		}
 	}
+	o.object(known...)
 	for i, name := range sig.Names {
-		arg, ok := o.get(name)
-		if !ok && i >= sig.Min {
-			continue
-		}
-		if !ok {
-			_, err := o.need(name)
-			return nil, err
-		}
-		var err error
-		if c.Args[i], err = p.expr(arg.v, arg.deeper()); err != nil {
-			return nil, err
+		if arg, ok := o.get(name); ok {
+			args[i] = arg.expr()
+		} else if i < sig.Min {
+			o.need(name)
 		}
 	}
-	return c, nil
+	return args
 }
 
-func (p *parser) lambda(o operand) (Expr, error) {
-	body := map[string]string{"$filter": "cond", "$map": "in", "$reduce": "in"}[o.name]
-	known := map[string][]string{"$filter": {"input", "as", "cond", "limit"}, "$map": {"input", "as", "in"},
-		"$reduce": {"input", "initialValue", "in"}}[o.name]
-	if err := o.object(known...); err != nil {
-		return nil, err
+func (o operand) lambda() Expr {
+	body, known := "in", []string{"input", "as", "in"}
+	switch o.name {
+	case "$filter":
+		body, known = "cond", []string{"input", "as", "cond", "limit"}
+	case "$reduce":
+		known = []string{"input", "initialValue", "in"}
 	}
-	l := Lambda{Op: o.name, As: "this", At: o.at}
-	input, err := o.need("input")
-	if err != nil {
-		return nil, err
-	}
-	if l.Input, err = p.expr(input.v, input.deeper()); err != nil {
-		return nil, err
-	}
+	o.object(known...)
+	l := Lambda{Op: o.name, Input: o.need("input").expr(), As: "this", At: o.at}
 	if as, ok := o.get("as"); ok {
-		if as.v.Kind() != value.String {
-			return nil, invalid(as.at, "as takes the name of a variable, not "+article(as.v.Kind().String()))
-		}
-		if l.As = as.v.Text(); checkVariable(l.As, as.at) != nil {
-			return nil, checkVariable(l.As, as.at)
-		}
-	}
-	names := []string{l.As}
-	if o.name == "$reduce" {
-		names = append(names, "value")
-		initial, err := o.need("initialValue")
-		if err != nil {
-			return nil, err
-		}
-		if l.Initial, err = p.expr(initial.v, initial.deeper()); err != nil {
-			return nil, err
-		}
+		l.As = as.variable(as.text("a variable"))
 	}
 	if limit, ok := o.get("limit"); ok {
-		if l.Limit, err = p.expr(limit.v, limit.deeper()); err != nil {
-			return nil, err
-		}
+		l.Limit = limit.expr()
 	}
-	in, err := o.need(body)
-	if err != nil {
-		return nil, err
+	in := o.need(body)
+	in.vars = append(slices.Clip(in.vars), l.As)
+	if o.name == "$reduce" {
+		l.Initial = o.need("initialValue").expr()
+		in.vars = append(in.vars, "value")
 	}
-	l.Body, err = p.expr(in.v, in.deeper().with(names...))
-	return l, err
+	l.Body = in.expr()
+	return l
 }

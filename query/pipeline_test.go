@@ -11,7 +11,9 @@ import (
 // noPlace compares what is asked, not where it stood.
 var noPlace = cmp.Options{
 	cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".At" }, cmp.Ignore()),
-	cmp.Comparer(func(a, b value.Value) bool { return string(a.AppendJSON(nil)) == string(b.AppendJSON(nil)) && a.Kind() == b.Kind() }),
+	cmp.Comparer(func(a, b value.Value) bool {
+		return string(a.AppendJSON(nil)) == string(b.AppendJSON(nil)) && a.Kind() == b.Kind()
+	}),
 }
 
 func TestParsePipeline(t *testing.T) {

@@ -54,25 +54,18 @@ func Print(f Filter) value.Value {
 }
 
 func printInQuery(f InQuery) value.Value {
-	from := &object{}
-	from.add("className", value.OfString(f.Class))
-	if f.Where != nil {
-		from.add("where", Print(f.Where))
+	from := object("query", text("className", f.Class), when(f.Where != nil, "where", Print(f.Where)))
+	op, operand := "$inQuery", from.Value
+	switch {
+	case f.Key == nil && f.Not:
+		op = "$notInQuery"
+	case f.Key != nil:
+		op, operand = "$select", object("", from, text("key", f.Key.String())).Value
+		if f.Not {
+			op = "$dontSelect"
+		}
 	}
-	if f.Key == nil {
-		return at(f.Path, pick(f.Not, "$notInQuery", "$inQuery"), from.value())
-	}
-	o := &object{}
-	o.add("query", from.value())
-	o.add("key", value.OfString(f.Key.String()))
-	return at(f.Path, pick(f.Not, "$dontSelect", "$select"), o.value())
-}
-
-func pick(first bool, a, b string) string {
-	if first {
-		return a
-	}
-	return b
+	return at(f.Path, op, operand)
 }
 
 func printNot(f Not) value.Value {

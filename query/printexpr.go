@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// PrintExpr writes x as the JSON that ParseExpr reads as x.
+// PrintExpr writes x as the JSON that ParseExpr reads as x; nil as null.
 func PrintExpr(x Expr) value.Value {
 	switch x := x.(type) {
 	case FieldRef:
@@ -17,17 +17,29 @@ func PrintExpr(x Expr) value.Value {
 	case Literal:
 		return printLiteral(x.Value)
 	case ObjectExpr:
-		return printComputed(x.Members)
+		return value.OfObject(printComputed(x.Members))
 	case ListExpr:
-		return printExprs(x.Elements)
+		return printExprs(x.Elements...)
 	case Call:
 		return one(x.Op, printCall(x))
 	case Switch:
-		return printSwitch(x)
+		if x.Cond {
+			return one("$cond", printExprs(x.Cases[0].If, x.Cases[0].Then, x.Default))
+		}
+		branches := make([]value.Value, len(x.Cases))
+		for i, c := range x.Cases {
+			branches[i] = object("", expr("case", c.If), expr("then", c.Then)).Value
+		}
+		return one("$switch", object("", when(true, "branches", value.OfArray(branches)), expr("default", x.Default)).Value)
 	case Lambda:
-		return printLambda(x)
+		body := "in"
+		if x.Op == "$filter" {
+			body = "cond"
+		}
+		as := when(x.Op != "$reduce" && x.As != "this", "as", value.OfString(x.As))
+		return one(x.Op, object("", expr("input", x.Input), as, expr("initialValue", x.Initial), expr(body, x.Body), expr("limit", x.Limit)).Value)
 	}
-	return one("$never", value.Value{}) // a nil Expr, which no parser makes
+	return value.Value{}
 }
 
 // printLiteral writes a constant so that it can't be taken for a path or an operator.
@@ -41,7 +53,7 @@ func printLiteral(v value.Value) value.Value {
 	return v
 }
 
-func printExprs(xs []Expr) value.Value {
+func printExprs(xs ...Expr) value.Value {
 	list := make([]value.Value, len(xs))
 	for i, x := range xs {
 		list[i] = PrintExpr(x)
@@ -49,66 +61,21 @@ func printExprs(xs []Expr) value.Value {
 	return value.OfArray(list)
 }
 
+// printCall writes the arguments as the signature has them; one alone without a list where that reads the same.
 func printCall(c Call) value.Value {
 	i := slices.IndexFunc(Signatures, func(sig Signature) bool { return sig.Op == c.Op })
-	if i >= 0 && Signatures[i].Names != nil {
-		return printNamed(Signatures[i], c.Args)
-	}
-	if list := printExprs(c.Args); len(c.Args) != 1 || list.List()[0].Kind() == value.Array {
-		return list
-	}
-	return PrintExpr(c.Args[0])
-}
-
-func printNamed(sig Signature, args []Expr) value.Value {
-	o := &object{}
-	for i, x := range args {
-		if x != nil {
-			o.add(sig.Names[i], PrintExpr(x))
+	if i < 0 || Signatures[i].Names == nil {
+		if list := printExprs(c.Args...); len(c.Args) != 1 || list.List()[0].Kind() == value.Array {
+			return list
 		}
+		return PrintExpr(c.Args[0])
 	}
-	if sig.isPart() && len(o.members) == 1 && o.members[0].Value.Kind() == value.String && strings.HasPrefix(o.members[0].Value.Text(), "$") {
-		return o.members[0].Value
+	args := make([]value.Member, len(c.Args))
+	for j, x := range c.Args {
+		args[j] = expr(Signatures[i].Names[j], x)
 	}
-	return o.value()
-}
-
-func printSwitch(s Switch) value.Value {
-	if s.Cond {
-		return one("$cond", printExprs([]Expr{s.Cases[0].If, s.Cases[0].Then, s.Default}))
+	if Signatures[i].isPart() && c.Args[1] == nil && strings.HasPrefix(args[0].Value.Text(), "$") {
+		return args[0].Value
 	}
-	branches := make([]value.Value, len(s.Cases))
-	for i, c := range s.Cases {
-		branch := &object{}
-		branch.add("case", PrintExpr(c.If))
-		branch.add("then", PrintExpr(c.Then))
-		branches[i] = branch.value()
-	}
-	o := &object{}
-	o.add("branches", value.OfArray(branches))
-	if s.Default != nil {
-		o.add("default", PrintExpr(s.Default))
-	}
-	return one("$switch", o.value())
-}
-
-func printLambda(l Lambda) value.Value {
-	o := &object{}
-	o.add("input", PrintExpr(l.Input))
-	if l.Op != "$reduce" && l.As != "this" {
-		o.add("as", value.OfString(l.As))
-	}
-	switch l.Op {
-	case "$filter":
-		o.add("cond", PrintExpr(l.Body))
-		if l.Limit != nil {
-			o.add("limit", PrintExpr(l.Limit))
-		}
-	case "$map":
-		o.add("in", PrintExpr(l.Body))
-	case "$reduce":
-		o.add("initialValue", PrintExpr(l.Initial))
-		o.add("in", PrintExpr(l.Body))
-	}
-	return one(l.Op, o.value())
+	return object("", args...).Value
 }

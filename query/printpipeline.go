@@ -11,8 +11,7 @@ import (
 func PrintPipeline(stages []Stage) value.Value {
 	list := make([]value.Value, len(stages))
 	for i, s := range stages {
-		name, operand := printStage(s)
-		list[i] = one(name, operand)
+		list[i] = value.OfObject([]value.Member{printStage(s)})
 	}
 	return value.OfArray(list)
 }
@@ -23,198 +22,132 @@ func (p *Pipeline) Digest() [32]byte {
 	return sha256.Sum256(doc.AppendJSON(nil))
 }
 
-func printStage(s Stage) (string, value.Value) {
+func printStage(s Stage) value.Member {
 	switch s := s.(type) {
 	case Match:
-		return "$match", printMatch(s)
+		return object("$match", append(Print(s.Where).Members(), expr("$expr", s.If))...)
 	case Project:
-		return "$project", printProject(s)
+		return printProject(s)
 	case AddFields:
-		return "$addFields", printComputed(s.Fields)
+		return object("$addFields", printComputed(s.Fields)...)
 	case Group:
-		o := &object{}
-		o.add("_id", PrintExpr(s.Key))
-		printAccumulators(o, s.Accumulators)
-		return "$group", o.value()
+		return object("$group", append([]value.Member{expr("_id", s.Key)}, printAccumulators(s.Accumulators)...)...)
 	case SortStage:
-		o := &object{}
-		for _, f := range s.Order {
-			direction := int64(1)
+		order := make([]value.Member, len(s.Order))
+		for i, f := range s.Order {
+			order[i] = whole(f.Path.String(), 1)
 			if f.Desc {
-				direction = -1
+				order[i] = whole(f.Path.String(), -1)
 			}
-			o.add(f.Path.String(), value.OfInt(direction))
 		}
-		return "$sort", o.value()
+		return object("$sort", order...)
 	case Skip:
-		return "$skip", value.OfInt(s.N)
+		return whole("$skip", s.N)
 	case Limit:
-		return "$limit", value.OfInt(s.N)
+		return whole("$limit", s.N)
 	case CountStage:
-		return "$count", value.OfString(s.Name)
+		return text("$count", s.Name)
 	case Unwind:
-		return "$unwind", printUnwind(s)
+		path := text("path", "$"+s.Path.String())
+		if s.Index == "" && !s.Keep {
+			return value.Member{Name: "$unwind", Value: path.Value}
+		}
+		return object("$unwind", path, text("includeArrayIndex", s.Index), when(s.Keep, "preserveNullAndEmptyArrays", value.OfBool(true)))
 	case Lookup:
-		return "$lookup", printLookup(s)
+		return object("$lookup", text("from", s.From), text("localField", s.Local.String()), text("foreignField", s.Foreign.String()),
+			when(len(s.Let) > 0, "let", value.OfObject(printComputed(s.Let))),
+			when(len(s.Stages) > 0 || len(s.Let) > 0 || s.Local == nil, "pipeline", PrintPipeline(s.Stages)), text("as", s.As))
 	case GraphLookup:
-		return "$graphLookup", printGraphLookup(s)
+		return object("$graphLookup", text("from", s.From), expr("startWith", s.Start), text("connectFromField", s.ConnectFrom.String()),
+			text("connectToField", s.ConnectTo.String()), text("as", s.As), whole("maxDepth", s.MaxDepth), text("depthField", s.Depth),
+			when(s.Restrict != nil, "restrictSearchWithMatch", Print(s.Restrict)))
 	case UnionWith:
-		o := &object{}
-		o.add("coll", value.OfString(s.Class))
-		if len(s.Stages) > 0 {
-			o.add("pipeline", PrintPipeline(s.Stages))
-		}
-		return "$unionWith", o.value()
+		return object("$unionWith", text("coll", s.Class), when(len(s.Stages) > 0, "pipeline", PrintPipeline(s.Stages)))
 	case Facet:
-		o := &object{}
-		for _, b := range s.Branches {
-			o.add(b.Name, PrintPipeline(b.Stages))
+		branches := make([]value.Member, len(s.Branches))
+		for i, b := range s.Branches {
+			branches[i] = value.Member{Name: b.Name, Value: PrintPipeline(b.Stages)}
 		}
-		return "$facet", o.value()
+		return object("$facet", branches...)
 	case Bucket:
-		return "$bucket", printBucket(s)
+		boundaries := make([]value.Value, len(s.Boundaries))
+		for i, b := range s.Boundaries {
+			boundaries[i] = printLiteral(b)
+		}
+		return object("$bucket", expr("groupBy", s.By), value.Member{Name: "boundaries", Value: value.OfArray(boundaries)},
+			when(!s.Default.IsNull(), "default", printLiteral(s.Default)), printOutput(s.Output))
 	case BucketAuto:
-		o := &object{}
-		o.add("groupBy", PrintExpr(s.By))
-		o.add("buckets", value.OfInt(s.Buckets))
-		printOutput(o, s.Output)
-		return "$bucketAuto", o.value()
+		return object("$bucketAuto", expr("groupBy", s.By), whole("buckets", s.Buckets), printOutput(s.Output))
 	case SortByCount:
-		return "$sortByCount", PrintExpr(s.By)
+		return expr("$sortByCount", s.By)
 	case ReplaceRoot:
-		return "$replaceRoot", one("newRoot", PrintExpr(s.Root))
+		return object("$replaceRoot", expr("newRoot", s.Root))
 	case Sample:
-		return "$sample", one("size", value.OfInt(s.N))
+		return object("$sample", whole("size", s.N))
 	}
-	return "$never", value.Value{} // a nil Stage, which no parser makes
+	return text("$never", "") // a nil Stage, which no parser makes
 }
 
-func printMatch(s Match) value.Value {
-	where := Print(s.Where)
-	if s.If == nil {
-		return where
-	}
-	return value.OfObject(append(where.Members()[:len(where.Members()):len(where.Members())], value.Member{Name: "$expr", Value: PrintExpr(s.If)}))
-}
-
-func printProject(s Project) value.Value {
-	o := &object{}
-	if s.NoID {
-		o.add("_id", value.OfInt(0))
-	}
+func printProject(s Project) value.Member {
+	fields := []value.Member{when(s.NoID, "_id", value.OfInt(0))}
 	for _, f := range s.Fields {
-		switch lit, ok := f.Value.(Literal); {
+		name := f.Name.String()
+		lit, constant := f.Value.(Literal)
+		switch {
 		case f.Value == nil && s.Drop:
-			o.add(f.Name.String(), value.OfInt(0))
+			fields = append(fields, whole(name, 0))
 		case f.Value == nil:
-			o.add(f.Name.String(), value.OfInt(1))
-		case ok && (lit.Value.IsNumber() || lit.Value.Kind() == value.Bool):
-			o.add(f.Name.String(), one("$literal", lit.Value))
+			fields = append(fields, whole(name, 1))
+		case constant && (lit.Value.IsNumber() || lit.Value.Kind() == value.Bool): // which would mean to keep or to drop it
+			fields = append(fields, object(name, value.Member{Name: "$literal", Value: lit.Value}))
 		default:
-			o.add(f.Name.String(), PrintExpr(f.Value))
+			fields = append(fields, expr(name, f.Value))
 		}
 	}
-	return o.value()
+	return object("$project", fields...)
 }
 
-func printComputed(fields []Computed) value.Value {
-	o := &object{}
-	for _, f := range fields {
-		o.add(f.Name.String(), PrintExpr(f.Value))
+func printComputed(fields []Computed) []value.Member {
+	out := make([]value.Member, len(fields))
+	for i, f := range fields {
+		out[i] = expr(f.Name.String(), f.Value)
 	}
-	return o.value()
+	return out
 }
 
-func printAccumulators(o *object, accumulators []Accumulator) {
-	for _, a := range accumulators {
-		x := value.OfObject(nil)
-		if a.X != nil {
-			x = PrintExpr(a.X)
+func printAccumulators(accumulators []Accumulator) []value.Member {
+	out := make([]value.Member, len(accumulators))
+	for i, a := range accumulators {
+		if out[i] = object(a.Name, expr(a.Op, a.X)); a.X == nil {
+			out[i].Value = one(a.Op, value.OfObject(nil))
 		}
-		o.add(a.Name, one(a.Op, x))
 	}
+	return out
 }
 
-func printOutput(o *object, accumulators []Accumulator) {
-	if len(accumulators) == 0 {
-		return
-	}
-	output := &object{}
-	printAccumulators(output, accumulators)
-	o.add("output", output.value())
+func printOutput(accumulators []Accumulator) value.Member {
+	return when(len(accumulators) > 0, "output", value.OfObject(printAccumulators(accumulators)))
 }
 
-func printUnwind(s Unwind) value.Value {
-	path := value.OfString("$" + s.Path.String())
-	if s.Index == "" && !s.Keep {
-		return path
+// object writes a member that is an object. Members without a name are left out of it.
+func object(name string, members ...value.Member) value.Member {
+	kept := make([]value.Member, 0, len(members))
+	for _, m := range members {
+		if m.Name != "" {
+			kept = append(kept, m)
+		}
 	}
-	o := &object{}
-	o.add("path", path)
-	o.text("includeArrayIndex", s.Index)
-	if s.Keep {
-		o.add("preserveNullAndEmptyArrays", value.OfBool(true))
-	}
-	return o.value()
+	return value.Member{Name: name, Value: value.OfObject(kept)}
 }
 
-func printLookup(s Lookup) value.Value {
-	o := &object{}
-	o.add("from", value.OfString(s.From))
-	o.text("localField", s.Local.String())
-	o.text("foreignField", s.Foreign.String())
-	if len(s.Let) > 0 {
-		o.add("let", printComputed(s.Let))
+// when writes a member, or leaves it out.
+func when(there bool, name string, v value.Value) value.Member {
+	if !there {
+		return value.Member{}
 	}
-	if len(s.Stages) > 0 || len(s.Let) > 0 || s.Local == nil {
-		o.add("pipeline", PrintPipeline(s.Stages))
-	}
-	o.add("as", value.OfString(s.As))
-	return o.value()
+	return value.Member{Name: name, Value: v}
 }
 
-func printGraphLookup(s GraphLookup) value.Value {
-	o := &object{}
-	o.add("from", value.OfString(s.From))
-	o.add("startWith", PrintExpr(s.Start))
-	o.text("connectFromField", s.ConnectFrom.String())
-	o.text("connectToField", s.ConnectTo.String())
-	o.add("as", value.OfString(s.As))
-	o.add("maxDepth", value.OfInt(s.MaxDepth))
-	o.text("depthField", s.Depth)
-	if s.Restrict != nil {
-		o.add("restrictSearchWithMatch", Print(s.Restrict))
-	}
-	return o.value()
-}
-
-func printBucket(s Bucket) value.Value {
-	o := &object{}
-	o.add("groupBy", PrintExpr(s.By))
-	boundaries := make([]value.Value, len(s.Boundaries))
-	for i, b := range s.Boundaries {
-		boundaries[i] = printLiteral(b)
-	}
-	o.add("boundaries", value.OfArray(boundaries))
-	if !s.Default.IsNull() {
-		o.add("default", printLiteral(s.Default))
-	}
-	printOutput(o, s.Output)
-	return o.value()
-}
-
-// An object is written member by member.
-type object struct{ members []value.Member }
-
-func (o *object) add(name string, v value.Value) {
-	o.members = append(o.members, value.Member{Name: name, Value: v})
-}
-
-// text adds a text, unless there is none.
-func (o *object) text(name, text string) {
-	if text != "" {
-		o.add(name, value.OfString(text))
-	}
-}
-
-func (o *object) value() value.Value { return value.OfObject(o.members) }
+func expr(name string, x Expr) value.Member   { return when(x != nil, name, PrintExpr(x)) }
+func text(name, s string) value.Member        { return when(s != "", name, value.OfString(s)) }
+func whole(name string, n int64) value.Member { return when(true, name, value.OfInt(n)) }

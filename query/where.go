@@ -3,7 +3,6 @@ package query
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -25,175 +24,118 @@ var (
 )
 
 // ParseWhere reads a where object that stands at the JSON pointer at. It returns nil for an empty object, which
-// asks for all. Errors are problem.InvalidQuery, or problem.Unsupported for an operator that no source here can
-// do, with the pointer of the place.
+// asks for all. Errors are problem.InvalidQuery, problem.Unsupported for an operator that nothing here does, or
+// problem.SecurityBlocked for what runs code, with the pointer of the place.
 func ParseWhere(v value.Value, at string) (Filter, error) {
-	p := &parser{}
-	return p.where(v, place{at: at, depth: 1})
-}
-
-func (p *parser) where(v value.Value, o place) (Filter, error) {
-	if v.Kind() != value.Object {
-		return nil, invalid(o.at, fmt.Sprintf("where is an object, not %s", article(v.Kind().String())))
+	o := operand{parser: &parser{}, v: v, site: site{at: at}}
+	f := o.where()
+	if o.err != nil {
+		return nil, o.err
 	}
-	parts, err := p.object(v, o)
-	if err != nil {
-		return nil, err
+	return f, nil
+}
+
+func (o operand) where() Filter {
+	if !o.is(value.Object) {
+		o.refuse(invalid(o.at, "where is an object, not "+o.a()))
 	}
-	return all(parts), nil
+	return all(o.conditions())
 }
 
-// A parser reads one query and counts what is in it.
-type parser struct {
-	nodes   int    // filters
-	exprs   int    // see node
-	reading *site  // the $match that is being read, nil for none
-	matched []Expr // the operands of $expr in it
-}
-
-// A place is where the parser stands in a where object.
-type place struct {
-	at      string // JSON pointer
-	depth   int
-	element bool // in an $elemMatch, where operators may stand without a field
-	within  bool // in an $elemMatch, however deep
-	level   int  // 1 at the top of a $match, 2 in a $and there, where $expr may stand; 0 elsewhere
-}
-
-func (p place) to(token string) place {
-	p.at = Pointer(p.at, token)
-	return p
-}
-
-func (p place) deeper() place {
-	p.depth++
-	return p
-}
-
-// object reads the members of a where object as parts that must all hold.
-func (p *parser) object(v value.Value, o place) ([]Filter, error) {
-	if o.depth > MaxDepth {
-		return nil, invalid(o.at, fmt.Sprintf("where is nested deeper than %d", MaxDepth))
+// level goes one level of filters down.
+func (o operand) level() operand {
+	if o.filters++; o.filters > MaxDepth {
+		o.refuse(invalid(o.at, fmt.Sprintf("where is nested deeper than %d", MaxDepth)))
 	}
+	return o
+}
+
+// conditions reads the members of a where object as parts that must all hold.
+func (o operand) conditions() []Filter {
 	var parts []Filter
-	for _, m := range v.Members() {
+	for m := range o.level().members {
 		var part Filter
-		var err error
 		switch {
-		case o.element && m.Name != "$not" && slices.Contains(fieldOps, m.Name):
-			if m.Name == "$options" {
-				continue // read with its $regex
-			}
-			part, err = p.counted(Path{}, m, v, o.to(m.Name))
-		case m.Name == "$expr":
-			err = p.condition(m.Value, o.to(m.Name))
-		case strings.HasPrefix(m.Name, "$"):
-			part, err = p.logical(m, o.to(m.Name))
+		case o.element && m.name != "$not" && slices.Contains(fieldOps, m.name):
+			part = m.operator(Path{}, o.v)
+		case m.name == "$expr":
+			m.condition()
+		case strings.HasPrefix(m.name, "$"):
+			part = m.logical()
 		default:
-			part, err = p.field(m, o.to(m.Name))
-		}
-		if err != nil {
-			return nil, err
+			part = m.field()
 		}
 		if part != nil {
 			parts = append(parts, part)
 		}
 	}
-	return parts, nil
+	return parts
 }
 
 // condition keeps the operand of $expr, which is no filter, for the $match around it.
-func (p *parser) condition(v value.Value, o place) error {
+func (o operand) condition() {
+	if o.match == 0 {
+		o.refuse(hinted(o.at, "$expr stands at the top of a $match, or in a $and there, alone",
+			"Write the whole condition in one $expr of a pipeline, with $and, $or and $not inside of it."))
+	}
+	o.matched = append(o.matched, o.expr())
+}
+
+func (o operand) counted(f Filter) Filter {
+	if o.nodes++; o.nodes > MaxNodes {
+		o.refuse(invalid(o.at, fmt.Sprintf("where has more than %d conditions", MaxNodes)))
+	}
+	return f
+}
+
+func (o operand) logical() Filter {
 	switch {
-	case p.reading == nil:
-		return invalid(o.at, "$expr stands in the $match of a pipeline alone")
-	case o.level == 0:
-		return hinted(o.at, "$expr stands at the top of a $match, or in a $and there, alone",
-			"Write the whole condition in one $expr, with $and, $or and $not inside of it.")
-	}
-	s := p.reading.deeper()
-	s.at = o.at
-	x, err := p.expr(v, s)
-	p.matched = append(p.matched, x)
-	return err
-}
-
-func (p *parser) count(at string, f Filter) (Filter, error) {
-	if p.nodes++; p.nodes > MaxNodes {
-		return nil, invalid(at, fmt.Sprintf("where has more than %d conditions", MaxNodes))
-	}
-	return f, nil
-}
-
-func (p *parser) logical(m value.Member, o place) (Filter, error) {
-	if m.Name == "$not" {
-		if m.Value.Kind() != value.Object || len(m.Value.Members()) == 0 {
-			return nil, invalid(o.at, "$not takes a where object with a condition in it")
+	case o.name == "$not":
+		if len(o.v.Members()) == 0 {
+			o.refuse(invalid(o.at, "$not takes a where object with a condition in it"))
 		}
-		o.level = 0
-		parts, err := p.object(m.Value, o.deeper())
-		if err != nil {
-			return nil, err
-		}
-		return p.count(o.at, Not{all(parts)})
+		o.match = 0
+		return o.counted(Not{all(o.conditions())})
+	case !slices.Contains(logicalOps, o.name):
+		o.refuse(unknown("condition", o.name, o.at, logicalOps))
+	case len(o.v.List()) == 0:
+		o.refuse(invalid(o.at, o.name+" takes a list of where objects with at least one in it"))
 	}
-	if !slices.Contains(logicalOps, m.Name) {
-		return nil, unknown("operator", m.Name, o.at, logicalOps)
-	}
-	if m.Value.Kind() != value.Array || len(m.Value.List()) == 0 {
-		return nil, invalid(o.at, m.Name+" takes a list of where objects with at least one in it")
-	}
-	if o.level > 0 {
-		o.level++
-	}
-	if m.Name != "$and" || o.level > 2 {
-		o.level = 0
+	o.match = max(0, o.match-1)
+	if o.name != "$and" {
+		o.match = 0
 	}
 	var parts []Filter
-	for i, e := range m.Value.List() {
-		here := o.to(strconv.Itoa(i)).deeper()
-		if e.Kind() != value.Object || len(e.Members()) == 0 {
-			return nil, invalid(here.at, m.Name+" takes where objects with a condition in each")
+	for e := range o.members {
+		if len(e.v.Members()) == 0 {
+			o.refuse(invalid(e.at, o.name+" takes where objects with a condition in each"))
 		}
-		sub, err := p.object(e, here)
-		if err != nil {
-			return nil, err
-		}
-		if part := all(sub); part != nil {
+		if part := all(e.conditions()); part != nil {
 			parts = append(parts, part)
 		}
 	}
-	if len(parts) == 0 {
-		return nil, nil // all of it was $expr
+	switch {
+	case len(parts) == 0:
+		return nil // all of it was $expr
+	case o.name == "$and":
+		return o.counted(And(parts))
+	case o.name == "$or":
+		return o.counted(Or(parts))
 	}
-	switch m.Name {
-	case "$and":
-		return p.count(o.at, And(parts))
-	case "$or":
-		return p.count(o.at, Or(parts))
-	}
-	return p.count(o.at, Not{Or(parts)})
+	return o.counted(Not{Or(parts)})
 }
 
 // field reads {path: value} or {path: {$op: operand, …}}.
-func (p *parser) field(m value.Member, o place) (Filter, error) {
-	path, err := CheckPath(m.Name, o.at)
-	if err != nil {
-		return nil, err
+func (o operand) field() Filter {
+	path, err := CheckPath(o.name, o.at)
+	o.refuse(err)
+	if operators(o.v) {
+		o.element, o.match = false, 0
+		return all(o.operators(path))
 	}
-	if operators(m.Value) {
-		o.element, o.level = false, 0
-		parts, err := p.operators(path, m.Value, o.deeper())
-		if err != nil {
-			return nil, err
-		}
-		return all(parts), nil
-	}
-	operand, err := literal(m.Value, o.at)
-	if err != nil {
-		return nil, err
-	}
-	return p.count(o.at, Compare{Path: path, Op: Eq, Value: operand, At: o.at})
+	v, err := literal(o.v, o.at)
+	o.refuse(err)
+	return o.counted(Compare{Path: path, Op: Eq, Value: v, At: o.at})
 }
 
 // operators reports whether v is a set of operators rather than an object to compare with: its first key tells.
@@ -202,113 +144,113 @@ func operators(v value.Value) bool {
 	return len(ms) > 0 && strings.HasPrefix(ms[0].Name, "$")
 }
 
-func (p *parser) operators(path Path, v value.Value, o place) ([]Filter, error) {
-	if o.depth > MaxDepth {
-		return nil, invalid(o.at, fmt.Sprintf("where is nested deeper than %d", MaxDepth))
-	}
+func (o operand) operators(path Path) []Filter {
 	var parts []Filter
-	for _, m := range v.Members() {
-		here := o.to(m.Name)
-		if !slices.Contains(fieldOps, m.Name) {
-			return nil, unknown("operator", m.Name, here.at, fieldOps)
+	for m := range o.level().members {
+		if part := m.operator(path, o.v); part != nil {
+			parts = append(parts, part)
 		}
-		if m.Name == "$options" {
-			if _, ok := v.Get("$regex"); !ok {
-				return nil, invalid(here.at, "$options goes with $regex")
-			}
-			continue // read with its $regex
-		}
-		part, err := p.counted(path, m, v, here)
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, part)
 	}
-	return parts, nil
+	return parts
 }
 
-func (p *parser) counted(path Path, m value.Member, among value.Value, o place) (Filter, error) {
-	part, err := p.operator(path, m, among, o)
-	if err != nil {
-		return nil, err
-	}
-	return p.count(o.at, part)
-}
-
-func (p *parser) operator(path Path, m value.Member, among value.Value, o place) (Filter, error) {
-	switch m.Name {
+// operator reads an operator that stands among others; nil for $options, which is read with its $regex.
+func (o operand) operator(path Path, among value.Value) Filter {
+	switch o.name {
 	case "$inQuery", "$notInQuery", "$select", "$dontSelect":
-		return p.inQuery(path, m, o)
+		return o.counted(o.inQuery(path))
 	case "$in", "$nin", "$all":
-		return list(path, m, o.at)
+		return o.counted(o.list(path))
 	case "$exists":
-		if m.Value.Kind() != value.Bool {
-			return nil, invalid(o.at, "$exists takes true or false")
+		if !o.is(value.Bool) {
+			o.refuse(invalid(o.at, "$exists takes true or false"))
 		}
-		return Exists{Path: path, Want: m.Value.Bool(), At: o.at}, nil
+		return o.counted(Exists{Path: path, Want: o.v.Bool(), At: o.at})
 	case "$regex":
 		options, _ := among.Get("$options")
-		return regex(path, m.Value, options, o.at)
+		f, err := regex(path, o.v, options, o.at)
+		o.refuse(err)
+		return o.counted(f)
+	case "$options":
+		if _, ok := among.Get("$regex"); !ok {
+			o.refuse(invalid(o.at, "$options goes with $regex"))
+		}
+		return nil
 	case "$startsWith":
-		if m.Value.Kind() != value.String {
-			return nil, invalid(o.at, "$startsWith takes a string")
+		if !o.is(value.String) {
+			o.refuse(invalid(o.at, "$startsWith takes a string"))
 		}
-		return StartsWith{Path: path, Prefix: m.Value.Text(), At: o.at}, nil
+		return o.counted(StartsWith{Path: path, Prefix: o.v.Text(), At: o.at})
 	case "$size":
-		n := m.Value
-		if n.Kind() != value.Int || n.Int() < 0 {
-			return nil, invalid(o.at, "$size takes a whole number, 0 or more")
+		if !o.is(value.Int) || o.v.Int() < 0 {
+			o.refuse(invalid(o.at, "$size takes a whole number, 0 or more"))
 		}
-		return Size{Path: path, N: n.Int(), At: o.at}, nil
+		return o.counted(Size{Path: path, N: o.v.Int(), At: o.at})
 	case "$elemMatch":
-		if m.Value.Kind() != value.Object || len(m.Value.Members()) == 0 {
-			return nil, invalid(o.at, "$elemMatch takes an object with a condition in it")
+		if len(o.v.Members()) == 0 {
+			o.refuse(invalid(o.at, "$elemMatch takes an object with a condition in it"))
 		}
-		o.element, o.within, o.level = true, true, 0
-		parts, err := p.object(m.Value, o.deeper())
-		return ElemMatch{Path: path, Match: all(parts), At: o.at}, err
+		o.element, o.within, o.match = true, true, 0
+		return o.counted(ElemMatch{Path: path, Match: all(o.conditions()), At: o.at})
 	case "$not":
-		if !operators(m.Value) {
-			return nil, invalid(o.at, `$not takes operators, as in {"$not": {"$gt": 5}}; use $ne for a value`)
+		if !operators(o.v) {
+			o.refuse(invalid(o.at, `$not takes operators, as in {"$not": {"$gt": 5}}; use $ne for a value`))
 		}
-		parts, err := p.operators(path, m.Value, o.deeper())
-		return Not{all(parts)}, err
+		return o.counted(Not{all(o.operators(path))})
 	}
-	v, err := literal(m.Value, o.at)
-	op := Op(slices.Index(opNames[:], m.Name))
-	if err == nil && op > Ne && (v.Kind() == value.Array || v.Kind() == value.Object) {
-		return nil, invalid(o.at, fmt.Sprintf("%s takes a number, a string, a date or a boolean, not %s", op, article(v.Kind().String())))
+	op := slices.Index(opNames[:], o.name)
+	if op < 0 {
+		o.refuse(unknown("condition", o.name, o.at, fieldOps))
+		return nil
 	}
-	return Compare{Path: path, Op: op, Value: v, At: o.at}, err
+	v, err := literal(o.v, o.at)
+	if err == nil && Op(op) > Ne && (v.Kind() == value.Array || v.Kind() == value.Object) {
+		err = invalid(o.at, fmt.Sprintf("%s takes a number, a string, a date or a boolean, not %s", o.name, o.a()))
+	}
+	o.refuse(err)
+	return o.counted(Compare{Path: path, Op: Op(op), Value: v, At: o.at})
 }
 
-func list(path Path, m value.Member, at string) (Filter, error) {
-	if m.Value.Kind() != value.Array {
-		return nil, invalid(at, m.Name+" takes a list")
+func (o operand) list(path Path) Filter {
+	if !o.is(value.Array) {
+		o.refuse(invalid(o.at, o.name+" takes a list"))
 	}
-	in := m.Value.List()
-	if len(in) > MaxIn {
-		return nil, invalid(at, fmt.Sprintf("%s takes at most %d values; got %d", m.Name, MaxIn, len(in)))
+	if n := len(o.v.List()); n > MaxIn {
+		o.refuse(invalid(o.at, fmt.Sprintf("%s takes at most %d values; got %d", o.name, MaxIn, n)))
 	}
-	values := make([]value.Value, len(in))
-	for i, e := range in {
-		v, err := literal(e, Pointer(at, strconv.Itoa(i)))
-		if err != nil {
-			return nil, err
-		}
-		values[i] = v
+	values := []value.Value{}
+	var equal []Filter
+	for e := range o.members {
+		v, err := literal(e.v, e.at)
+		o.refuse(err)
+		values, equal = append(values, v), append(equal, Compare{Path: path, Op: Eq, Value: v, At: e.at})
 	}
-	if m.Name != "$all" {
-		return In{Path: path, Values: values, Not: m.Name == "$nin", At: at}, nil
+	switch {
+	case o.name != "$all":
+		return In{Path: path, Values: values, Not: o.name == "$nin", At: o.at}
+	case len(values) == 0:
+		return In{Path: path, At: o.at} // nothing has all of nothing, as in MongoDB
 	}
-	if len(values) == 0 {
-		return In{Path: path, At: at}, nil // nothing has all of nothing, as in MongoDB
+	return all(equal)
+}
+
+// inQuery reads $inQuery, $notInQuery, $select and $dontSelect.
+func (o operand) inQuery(path Path) Filter {
+	if o.within {
+		o.refuse(invalid(o.at, o.name+" can't stand inside of $elemMatch"))
 	}
-	parts := make([]Filter, len(values))
-	for i, v := range values {
-		parts[i] = Compare{Path: path, Op: Eq, Value: v, At: Pointer(at, strconv.Itoa(i))}
+	in := InQuery{Path: path, Not: o.name == "$notInQuery" || o.name == "$dontSelect", At: o.at}
+	if o.name == "$select" || o.name == "$dontSelect" {
+		o.object("query", "key")
+		in.Key, o = o.need("key").path(), o.need("query")
 	}
-	return all(parts), nil
+	o.object("className", "where")
+	in.Class = o.need("className").class()
+	if where, ok := o.get("where"); ok {
+		where.match = 0
+		in.Where = where.where()
+	}
+	return in
 }
 
 // all joins parts that must all hold; nil for none.
