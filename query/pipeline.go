@@ -60,11 +60,12 @@ type (
 		Order []Sort
 		At    string
 	}
-	// Skip leaves the first N records out; Limit keeps the first N. N is 0 or more for Skip, 1 or more for Limit.
+	// Skip leaves the first N records out, 0 or more.
 	Skip struct {
 		N  int64
 		At string
 	}
+	// Limit keeps the first N records, 1 or more.
 	Limit struct {
 		N  int64
 		At string
