@@ -1,0 +1,105 @@
+package policy_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// TestScans says, for each kind of condition, whether an index serves it.
+func TestScans(t *testing.T) {
+	classes := []schema.Class{
+		{Source: "s", Name: "notes", Table: "notes", Key: []string{"id"},
+			Fields: []schema.Field{{Name: "id", Type: schema.Integer}, {Name: "a", Type: schema.Integer}, {Name: "b", Type: schema.Integer}, {Name: "c", Type: schema.String},
+				{Name: "u", Type: schema.String, Unordered: true}, {Name: "j", Type: schema.JSON}, {Name: "hidden", Type: schema.Integer}, {Name: "p", Type: schema.Integer}},
+			Relations: []schema.Relation{{Fields: []string{"p"}, Target: "small", TargetFields: []string{"id"}}},
+			Indexes:   []schema.Index{{Fields: []string{"a", "b"}}, {Fields: []string{"c"}}, {Fields: []string{"u"}}, {Fields: []string{"j"}}, {Fields: []string{"hidden"}}, {Fields: []string{"p"}}, {}}},
+		{Source: "s", Name: "small", Table: "small", Key: []string{"id"}, Fields: []schema.Field{{Name: "id", Type: schema.Integer}}},
+		{Source: "s", Name: "bare", Table: "bare", View: true, Fields: []schema.Field{{Name: "x", Type: schema.Integer}}},
+	}
+	p, err := policy.New(policy.Rules{Unlisted: true, RefuseScans: true, Classes: map[string]policy.ClassRule{"notes": {Denied: []string{"hidden"}}, "small": {AllowScan: true}}}, classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	who := identity.Principal{Scopes: []identity.Scope{identity.Read}}
+	for _, tt := range []struct{ class, where, want string }{
+		{"notes", `{}`, "[] [] scan refused"},
+		{"notes", `{"id": 1}`, "[id] []"},
+		{"notes", `{"a": 1, "b": 2}`, "[a] [b]"},
+		{"notes", `{"b": 2}`, "[] [b] scan refused"},
+		{"notes", `{"a": {"$gt": 1}}`, "[a] []"},
+		{"notes", `{"a": {"$ne": 1}}`, "[] [a] scan refused"},
+		{"notes", `{"a": {"$in": [1, 2]}}`, "[a] []"},
+		{"notes", `{"a": {"$nin": [1, 2]}}`, "[] [a] scan refused"},
+		{"notes", `{"a": {"$exists": true}}`, "[] [a] scan refused"},
+		{"notes", `{"a": null}`, "[a] []"},
+		{"notes", `{"a": "one"}`, "[] []"}, // which nothing is
+		{"notes", `{"c": {"$startsWith": "x"}}`, "[c] []"},
+		{"notes", `{"c": {"$regex": "^x"}}`, "[] [c] scan refused"},
+		{"notes", `{"u": "x"}`, "[u] []"},
+		{"notes", `{"u": {"$gt": "x"}}`, "[] [u] scan refused"},
+		{"notes", `{"u": {"$startsWith": "x"}}`, "[] [u] scan refused"},
+		{"notes", `{"j": 1}`, "[] [j] scan refused"},
+		{"notes", `{"j.x": 1}`, "[] [j] scan refused"},
+		{"notes", `{"p": {"$inQuery": {"className": "small", "where": {"id": 1}}}}`, "[p] []"},
+		{"notes", `{"p": {"$notInQuery": {"className": "small", "where": {"id": 1}}}}`, "[] [p] scan refused"},
+		{"notes", `{"$or": [{"id": 1}, {"a": 2}]}`, "[id a] []"},
+		{"notes", `{"$or": [{"id": 1}, {"b": 2}]}`, "[id] [b] scan refused"},
+		{"notes", `{"$and": [{"$or": [{"id": 1}, {"b": 2}]}, {"c": "x"}]}`, "[id c] [b]"},
+		{"notes", `{"$not": {"id": 1}}`, "[] [id] scan refused"},
+		{"small", `{}`, "[] [] scan"},
+		{"bare", `{"x": 1}`, "[] [x] scan refused"},
+	} {
+		doc, err := value.Read([]byte(tt.where), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		where, err := query.ParseWhere(doc, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := func(q query.Query) string {
+			a, err := p.Access(who, q)
+			if err != nil {
+				return err.Error()
+			}
+			got := fmt.Sprint(a.Indexed, " ", a.Others)
+			if a.Scan {
+				got += " scan"
+			}
+			_, err = p.Read(who, q)
+			if refused := problem.Of(err); refused != nil {
+				if refused.Kind != "scan" || refused.Code != problem.InvalidQuery || !a.Refused {
+					return err.Error()
+				}
+				got += " refused"
+			}
+			return got
+		}
+		if got := said(&query.Find{Class: tt.class, Where: where, Limit: 1}); got != tt.want {
+			t.Errorf("%s %s: %s, want %s", tt.class, tt.where, got, tt.want)
+		}
+		if got := said(&query.Count{Class: tt.class, Where: where}); got != tt.want {
+			t.Errorf("count of %s %s: %s, want %s", tt.class, tt.where, got, tt.want)
+		}
+		if where == nil {
+			continue
+		}
+		if got := said(&query.Pipeline{Class: tt.class, Limit: 1, Stages: []query.Stage{query.Match{Where: where}, query.CountStage{Name: "n"}}}); got != tt.want {
+			t.Errorf("pipeline over %s %s: %s, want %s", tt.class, tt.where, got, tt.want)
+		}
+	}
+	if _, err := p.Read(who, &query.Find{Class: "notes", IDs: []string{"1"}, Limit: 1}); err != nil {
+		t.Errorf("by id: %v", err)
+	}
+	_, err = p.Read(who, &query.Count{Class: "notes"})
+	if got, want := problem.Of(err).Suggestion, "narrow it by one of id, a, c, u, j, p"; got != want {
+		t.Errorf("suggestion %q, want %q", got, want)
+	}
+}
