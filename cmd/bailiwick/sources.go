@@ -25,6 +25,7 @@ type adapter interface {
 	source.Source
 	source.Pinger
 	source.Estimator
+	source.Compiler
 	io.Closer
 }
 

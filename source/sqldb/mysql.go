@@ -147,6 +147,9 @@ func (s *MySQL) Read(ctx context.Context, p policy.Permit) (source.Rows, error) 
 	return read(ctx, s, compile.MySQL, p)
 }
 
+// Compile implements source.Compiler.
+func (s *MySQL) Compile(p policy.Permit) (string, error) { return textOf(p, compile.MySQL) }
+
 // grace is how long a statement that was told to end may take before its connection is closed.
 const grace = 2 * time.Second
 

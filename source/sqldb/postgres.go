@@ -91,6 +91,9 @@ func (s *Postgres) Read(ctx context.Context, p policy.Permit) (source.Rows, erro
 	return read(ctx, s, compile.PostgreSQL, p)
 }
 
+// Compile implements source.Compiler.
+func (s *Postgres) Compile(p policy.Permit) (string, error) { return textOf(p, compile.PostgreSQL) }
+
 // run asks for text in every column: its forms are few and fixed by settings.
 func (s *Postgres) run(ctx context.Context, st *compile.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
 	args := append([]any{pgx.QueryResultFormats{pgx.TextFormatCode}}, st.Args...)

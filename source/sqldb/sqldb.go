@@ -49,6 +49,12 @@ func read(ctx context.Context, db database, d compile.Dialect, p policy.Permit) 
 	}, nil
 }
 
+// textOf is the text of what a permit runs.
+func textOf(p policy.Permit, d compile.Dialect) (string, error) {
+	st, err := compile.SQL(p, d)
+	return st.Text, err
+}
+
 // refuse says what an error of the database means to the asker. The database's own words stay in Err.
 func refuse(ctx context.Context, err error) error {
 	p := &problem.Error{Code: problem.Upstream, Detail: "the source could not answer", Err: err,

@@ -107,6 +107,9 @@ func (s *SQLite) Read(ctx context.Context, p policy.Permit) (source.Rows, error)
 	return read(ctx, s, compile.SQLite, p)
 }
 
+// Compile implements source.Compiler.
+func (s *SQLite) Compile(p policy.Permit) (string, error) { return textOf(p, compile.SQLite) }
+
 func (s *SQLite) run(ctx context.Context, st *compile.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
 	rows, err := s.query(ctx, st)
 	if err != nil {
