@@ -10,6 +10,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
+// digits is a whole number as Convert takes it.
+var digits = regexp.MustCompile(`^[+-]?[0-9]+$`)
+
 // widened is a number in a wider type, a day as the instant of its midnight, or a UUID as text.
 func widened(v value.Value, t schema.Type) value.Value {
 	switch {
@@ -58,7 +61,7 @@ func converting(v value.Value, to schema.Type) value.Value {
 func converted(v value.Value, t schema.Type) value.Value {
 	switch t {
 	case schema.Integer:
-		if v.Kind() == value.String && !regexp.MustCompile(`^[+-]?[0-9]+$`).MatchString(v.Text()) {
+		if v.Kind() == value.String && !digits.MatchString(v.Text()) {
 			return value.Value{}
 		}
 		if d, ok := decimalFrom(v); ok {
@@ -159,13 +162,4 @@ func dateFrom(v value.Value) value.Value {
 		return value.Value{}
 	}
 	return dateOf(ms.Int() * 1000)
-}
-
-// uuid reads the text of a UUID, in lower case.
-func uuid(s string) (value.Value, bool) {
-	s = strings.ToLower(s)
-	if !regexp.MustCompile(`^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$`).MatchString(s) {
-		return value.Value{}, false
-	}
-	return value.OfString(s), true
 }

@@ -41,7 +41,7 @@ func (at *place) date(e algebra.Expr) value.Value {
 // calendar has outside of the years 1 to 9999.
 func (at *place) onClock(x algebra.Expr, zone string, of func(time.Time) value.Value) value.Value {
 	v := at.eval(x)
-	location, err := located(zone)
+	location, err := at.located(zone)
 	if err != nil {
 		at.fail("%v", err)
 	}
@@ -56,12 +56,20 @@ func (at *place) onClock(x algebra.Expr, zone string, of func(time.Time) value.V
 }
 
 // located reads a zone: "" for UTC, an offset or a name.
-func located(zone string) (*time.Location, error) {
+func (r *reading) located(zone string) (*time.Location, error) {
 	if t, err := time.Parse("-07:00", zone); err == nil {
 		_, seconds := t.Zone()
 		return time.FixedZone(zone, seconds), nil
 	}
-	return time.LoadLocation(zone)
+	if l := r.zones[zone]; l != nil {
+		return l, nil
+	}
+	l, err := time.LoadLocation(zone)
+	if r.zones == nil {
+		r.zones = map[string]*time.Location{}
+	}
+	r.zones[zone] = l
+	return l, err
 }
 
 // instant is t as a value: null outside of the years that dates have.

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -51,13 +52,7 @@ func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error)
 		if err != nil {
 			return nil, err
 		}
-		return func(yield func(value.Row, error) bool) {
-			for _, row := range records {
-				if !yield(row, nil) {
-					return
-				}
-			}
-		}, nil
+		return r.inTurn(records, func(row value.Row) value.Row { return row }), nil
 	}
 	records, err := r.matching()
 	if err != nil {
@@ -77,6 +72,7 @@ type reading struct {
 	source *Source
 	plan   *policy.Plan
 	err    error // why a Program can't be evaluated
+	zones  map[string]*time.Location
 }
 
 // matching returns the records of the plan's view that satisfy its filter.
@@ -185,12 +181,19 @@ func (r *reading) rows(records []value.Row) source.Rows {
 				return
 			}
 		}
+		r.inTurn(records, func(row value.Row) value.Row { return r.columns(row, targets) })(yield)
+	}
+}
+
+// inTurn yields what leaves of each record, until somebody has had enough.
+func (r *reading) inTurn(records []value.Row, leaves func(value.Row) value.Row) source.Rows {
+	return func(yield func(value.Row, error) bool) {
 		for _, row := range records {
 			if err := ended(r.ctx); err != nil {
 				yield(nil, err)
 				return
 			}
-			if !yield(r.columns(row, targets), nil) {
+			if !yield(leaves(row), nil) {
 				return
 			}
 		}

@@ -74,8 +74,10 @@ func seen(c *algebra.Column, v value.Value) value.Value {
 		}
 		return widened(v, c.Type)
 	case schema.UUID:
-		id, _ := uuid(v.Text())
-		return id
+		if id, ok := value.OfUUIDText(v.Text()); ok && v.Kind() == value.String {
+			return id
+		}
+		return value.Value{}
 	}
 	kinds := map[schema.Type]value.Kind{schema.String: value.String, schema.Integer: value.Int, schema.Boolean: value.Bool, schema.Bytes: value.Bytes}
 	if v.Kind() != kinds[c.Type] {

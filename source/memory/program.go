@@ -132,7 +132,9 @@ type records struct {
 }
 
 // at is the place of expressions over one of the records.
-func (in *records) at(row value.Row) *place { return &place{reading: in.reading, shape: in.shape, row: row, outer: in.outer} }
+func (in *records) at(row value.Row) *place {
+	return &place{reading: in.reading, shape: in.shape, row: row, outer: in.outer}
+}
 
 // stage returns the records that a stage makes of those that it is given.
 func (r *reading) stage(s algebra.Stage, in records) []value.Row {
