@@ -24,11 +24,7 @@ func worldOf(t *testing.T, names []string, shapes []algebra.Shape, rows [][]valu
 	w := world{reading: &reading{ctx: t.Context(), plan: &policy.Plan{}}}
 	held := map[string][]value.Row{}
 	for i, name := range names {
-		c := schema.Class{Source: "memory", Name: name, Table: name, Key: []string{"id"}}
-		for _, column := range shapes[i].Columns {
-			c.Fields = append(c.Fields, schema.Field{Name: column.Key(), Type: column.Type})
-		}
-		w.classes = append(w.classes, c)
+		w.classes = append(w.classes, schema.Class{Source: "memory", Name: name, Table: name, Key: []string{"id"}, Fields: fieldsOf(shapes[i].Columns)})
 		held[name] = rows[i]
 	}
 	p, err := policy.New(policy.Rules{Unlisted: true}, w.classes)
@@ -44,6 +40,14 @@ func worldOf(t *testing.T, names []string, shapes []algebra.Shape, rows [][]valu
 	}
 	w.source = New(w.classes, held)
 	return w
+}
+
+func fieldsOf(columns []algebra.Column) []schema.Field {
+	var out []schema.Field
+	for _, c := range columns {
+		out = append(out, schema.Field{Name: c.Key(), Type: c.Type})
+	}
+	return out
 }
 
 // over is a Program over a view.
