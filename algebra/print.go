@@ -144,9 +144,10 @@ var opNames = map[Op]string{Add: "add", Sub: "sub", Mul: "mul", Div: "div", Mod:
 // String names o.
 func (o Op) String() string { return opNames[o] }
 
+func call(name string, args ...string) string { return name + "(" + strings.Join(args, ", ") + ")" }
+
 // Text writes e for people.
 func Text(e Expr) string {
-	call := func(name string, args ...string) string { return name + "(" + strings.Join(args, ", ") + ")" }
 	in := func(name string, t schema.Type, x Expr) string { return call(name+":"+t.String(), Text(x)) }
 	switch e := e.(type) {
 	case nil:

@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/bind/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -61,7 +62,7 @@ type records struct {
 	unknown func(path query.Path, at string) error // refuses a name
 	keep    []int                                  // columns that must not be lost though nobody names them
 	outer   *records                               // what a Nest's program is computed for; nil outside of one
-	lets    map[string]node                        // variables over outer
+	lets    map[string]typed.Node                  // variables over outer
 	used    bool                                   // the program names outer
 }
 
@@ -109,12 +110,4 @@ func (r *records) computed(path query.Path, at string) error {
 	}
 	return &problem.Error{Code: problem.InvalidQuery, Kind: "unknown_field", Pointer: at,
 		Detail: fmt.Sprintf("unknown field %q: the stage before doesn't give it", problem.Cut(path.String())), Near: problem.Nearest(path.String(), names, 3)}
-}
-
-func invalid(at, format string, args ...any) error {
-	return &problem.Error{Code: problem.InvalidQuery, Pointer: at, Detail: fmt.Sprintf(format, args...)}
-}
-
-func unsupported(at, format string, args ...any) error {
-	return &problem.Error{Code: problem.Unsupported, Pointer: at, Detail: fmt.Sprintf(format, args...)}
 }

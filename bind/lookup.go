@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/bind/typed"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -26,47 +28,47 @@ func recordwise(stages []query.Stage) bool {
 }
 
 // right binds what a $lookup takes from its class. The column foreign is kept, whatever the stages do.
-func (r *records) right(l query.Lookup) (*records, node, error) {
+func (r *records) right(l query.Lookup) (*records, typed.Node, error) {
 	from, err := r.relations.Open(l.From, query.Pointer(l.At, "from"))
 	if err != nil {
-		return nil, node{}, err
+		return nil, typed.Node{}, err
 	}
 	right := r.start(from)
 	right.outer = r
 	if l.Foreign == nil {
-		return right, node{}, nil
+		return right, typed.Node{}, nil
 	}
-	foreign, err := right.field(l.Foreign, query.Pointer(l.At, "foreignField"))
+	foreign, err := right.Field(l.Foreign, query.Pointer(l.At, "foreignField"))
 	if err != nil {
-		return nil, node{}, err
+		return nil, typed.Node{}, err
 	}
-	if foreign.list {
-		return nil, node{}, unsupported(foreign.at, "%s is a list; $lookup compares single values: start from %s and $unwind the list", l.Foreign, from.Name)
+	if foreign.List {
+		return nil, typed.Node{}, problem.NotSupported(foreign.At, "%s is a list; $lookup compares single values: start from %s and $unwind the list", l.Foreign, from.Name)
 	}
 	return right, foreign, nil
 }
 
 // local returns the value that a record is looked up by.
-func (r *records) local(l query.Lookup) (node, error) {
-	n, err := r.field(l.Local, query.Pointer(l.At, "localField"))
-	if err == nil && n.list {
-		err = unsupported(n.at, "%s is a list; $unwind it first, for $lookup compares single values", l.Local)
+func (r *records) local(l query.Lookup) (typed.Node, error) {
+	n, err := r.Field(l.Local, query.Pointer(l.At, "localField"))
+	if err == nil && n.List {
+		err = problem.NotSupported(n.At, "%s is a list; $unwind it first, for $lookup compares single values", l.Local)
 	}
 	return n, err
 }
 
 // pair binds an equality of a record and one of right whose foreign value is kept in a column.
-func pair(local, foreign node) (algebra.Pair, error) {
-	x, y, err := alike(local, foreign, "$lookup")
+func pair(local, foreign typed.Node) (algebra.Pair, error) {
+	x, y, err := typed.Alike(local, foreign, "$lookup")
 	return algebra.Pair{Left: x, Right: y}, err
 }
 
 // kept binds the stages of a lookup and returns the foreign value as a column of what they give.
-func (right *records) kept(l query.Lookup, foreign node) (node, error) {
-	at := right.hidden([]node{foreign})
+func (right *records) kept(l query.Lookup, foreign typed.Node) (typed.Node, error) {
+	at := right.hidden([]typed.Node{foreign})
 	right.keep = at
 	if err := right.stages(l.Stages); err != nil {
-		return node{}, err
+		return typed.Node{}, err
 	}
 	return right.column(right.keep[0], query.Pointer(l.At, "foreignField")), nil
 }
@@ -84,7 +86,7 @@ func (r *records) join(l query.Lookup, u query.Unwind) error {
 		return err
 	}
 	if right.used {
-		return unsupported(l.At, "a $lookup that is unwound can't use the variables of one around it; take the $unwind out, or give it a let of its own")
+		return problem.NotSupported(l.At, "a $lookup that is unwound can't use the variables of one around it; take the $unwind out, or give it a let of its own")
 	}
 	on, err := pair(local, foreign)
 	if err != nil {
@@ -121,7 +123,7 @@ func (r *records) lookup(l query.Lookup) error {
 		return err
 	}
 	n := &algebra.Nest{}
-	var values []node // what the list is made for: the local value, then the variables
+	var values []typed.Node // what the list is made for: the local value, then the variables
 	if l.Local != nil {
 		local, err := r.local(l)
 		if err != nil {
@@ -130,9 +132,9 @@ func (r *records) lookup(l query.Lookup) error {
 		values = append(values, local)
 	}
 	for _, v := range l.Let {
-		x, err := scope{records: r}.expr(v.Value)
-		if err == nil && x.object() {
-			err = unsupported(v.At, "a variable of $lookup holds a single value, not an object")
+		x, err := typed.Bind(v.Value, r)
+		if err == nil && x.IsObject() {
+			err = problem.NotSupported(v.At, "a variable of $lookup holds a single value, not an object")
 		}
 		if err != nil {
 			return err
@@ -157,9 +159,9 @@ func (r *records) lookup(l query.Lookup) error {
 }
 
 // correlated binds stages that see the record for which they run: its local value and its variables are columns.
-func (r *records) correlated(l query.Lookup, right *records, foreign node, values []node) error {
+func (r *records) correlated(l query.Lookup, right *records, foreign typed.Node, values []typed.Node) error {
 	at := r.hidden(values)
-	right.lets = map[string]node{}
+	right.lets = map[string]typed.Node{}
 	for i, v := range l.Let {
 		c := at[len(at)-len(l.Let)+i]
 		right.lets[v.Name[0]] = r.column(c, v.At)
@@ -167,8 +169,8 @@ func (r *records) correlated(l query.Lookup, right *records, foreign node, value
 	if l.Local != nil {
 		column := r.column(at[0], query.Pointer(l.At, "localField"))
 		outer := column
-		outer.expr = algebra.Outer{Up: 1, Column: at[0], T: column.expr.Type()}
-		x, y, err := alike(foreign, outer, "$lookup")
+		outer.Expr = algebra.Outer{Up: 1, Column: at[0], T: column.Expr.Type()}
+		x, y, err := typed.Alike(foreign, outer, "$lookup")
 		if err != nil {
 			return err
 		}
@@ -199,34 +201,34 @@ func (r *records) graphLookup(s query.GraphLookup) error {
 			return err
 		}
 	}
-	start, err := scope{records: r}.expr(s.Start)
+	start, err := typed.Bind(s.Start, r)
 	if err != nil {
 		return err
 	}
-	to, err := right.field(s.ConnectTo, query.Pointer(s.At, "connectToField"))
+	to, err := right.Field(s.ConnectTo, query.Pointer(s.At, "connectToField"))
 	if err != nil {
 		return err
 	}
-	next, err := right.field(s.ConnectFrom, query.Pointer(s.At, "connectFromField"))
+	next, err := right.Field(s.ConnectFrom, query.Pointer(s.At, "connectFromField"))
 	if err != nil {
 		return err
 	}
-	for _, n := range []node{start, to, next} {
-		if n.object() || n.list || n.kind() == schema.JSON && !n.null() || n.kind() == schema.Any {
-			return unsupported(n.at, "$graphLookup follows single values of a known type, not %s", what(&n))
+	for _, n := range []typed.Node{start, to, next} {
+		if n.IsObject() || n.List || n.Kind() == schema.JSON && !n.IsNull() || n.Kind() == schema.Any {
+			return problem.NotSupported(n.At, "$graphLookup follows single values of a known type, not %s", typed.What(&n))
 		}
 	}
-	if to.kind() != next.kind() {
-		return invalid(next.at, "$graphLookup follows %s to %s: they must be of one type", what(&next), what(&to))
+	if to.Kind() != next.Kind() {
+		return problem.Invalid(next.At, "$graphLookup follows %s to %s: they must be of one type", typed.What(&next), typed.What(&to))
 	}
-	if start.constant {
-		start = id(start, to.column)
+	if start.Constant {
+		start = typed.AsID(start, to.Column)
 	}
 	c := &algebra.Closure{Right: right.program, Depth: s.MaxDepth, DepthName: s.Depth}
-	if c.Start, err = start.want(to.kind(), "$graphLookup"); err != nil {
+	if c.Start, err = start.Want(to.Kind(), "$graphLookup"); err != nil {
 		return err
 	}
-	at := right.hidden([]node{to, next})
+	at := right.hidden([]typed.Node{to, next})
 	c.To, c.From = at[0], at[1]
 	r.nest(c, &c.Shape, query.ParsePath(s.As))
 	return nil

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/bind/typed"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -14,7 +16,7 @@ const MaxColumns = 1000
 // A definition is a column, or the columns of an object, and what it is made of.
 type definition struct {
 	path query.Path
-	node node
+	node typed.Node
 	at   string
 }
 
@@ -34,7 +36,7 @@ func (r *records) project(defs []definition) error {
 	}
 	m.carry()
 	if len(m.stage.Columns) > MaxColumns {
-		return invalid(defs[0].at, "the records would have %d fields; at most %d", len(m.stage.Columns), MaxColumns)
+		return problem.Invalid(defs[0].at, "the records would have %d fields; at most %d", len(m.stage.Columns), MaxColumns)
 	}
 	r.add(&m.stage)
 	r.unknown = r.computed
@@ -42,16 +44,16 @@ func (r *records) project(defs []definition) error {
 }
 
 // define adds the columns of one definition.
-func (m *mapping) define(path query.Path, n *node, at string) error {
+func (m *mapping) define(path query.Path, n *typed.Node, at string) error {
 	if len(path) > query.MaxPath {
-		return invalid(at, "objects nest at most %d deep", query.MaxPath)
+		return problem.Invalid(at, "objects nest at most %d deep", query.MaxPath)
 	}
-	if n.object() {
-		if n.optional {
+	if n.IsObject() {
+		if n.Optional {
 			m.stage.Shape.Optional = append(m.stage.Shape.Optional, path)
 		}
-		for i := range n.members {
-			if err := m.define(append(slices.Clone(path), n.members[i].name), &n.members[i].node, at); err != nil {
+		for i := range n.Members {
+			if err := m.define(append(slices.Clone(path), n.Members[i].Name), &n.Members[i].Node, at); err != nil {
 				return err
 			}
 		}
@@ -59,25 +61,25 @@ func (m *mapping) define(path query.Path, n *node, at string) error {
 	}
 	for i := range m.stage.Shape.Columns {
 		if have := m.stage.Shape.Columns[i].Path; begins(have, path) || begins(path, have) {
-			return invalid(at, "%s and %s can't both be there", have, path)
+			return problem.Invalid(at, "%s and %s can't both be there", have, path)
 		}
 	}
-	m.stage.Columns = append(m.stage.Columns, n.expr)
-	m.stage.Shape.Columns = append(m.stage.Shape.Columns, n.named(path))
+	m.stage.Columns = append(m.stage.Columns, n.Expr)
+	m.stage.Shape.Columns = append(m.stage.Shape.Columns, named(n, path))
 	return nil
 }
 
 // named is n as a column called path.
-func (n *node) named(path query.Path) algebra.Column {
-	_, plain := n.expr.(algebra.Ref)
-	if plain && n.column != nil {
-		c := *n.column
+func named(n *typed.Node, path query.Path) algebra.Column {
+	_, plain := n.Expr.(algebra.Ref)
+	if plain && n.Column != nil {
+		c := *n.Column
 		c.Path = path
 		return c
 	}
-	c := algebra.Column{Path: path, Type: n.expr.Type(), List: n.list}
-	if n.column != nil {
-		c.ID, c.Class, c.ClassKey = n.column.ID, n.column.Class, n.column.ClassKey
+	c := algebra.Column{Path: path, Type: n.Expr.Type(), List: n.List}
+	if n.Column != nil {
+		c.ID, c.Class, c.ClassKey = n.Column.ID, n.Column.Class, n.Column.ClassKey
 	}
 	return c
 }
@@ -113,33 +115,33 @@ func begins(path, prefix query.Path) bool {
 func (r *records) all(without ...query.Path) []definition {
 	var defs []definition
 	whole, _ := r.below(nil, "")
-	var walk func(path query.Path, n node)
-	walk = func(path query.Path, n node) {
+	var walk func(path query.Path, n typed.Node)
+	walk = func(path query.Path, n typed.Node) {
 		for _, w := range without {
 			if begins(path, w) {
 				return
 			}
-			if begins(w, path) && n.object() { // a part of it goes: what is left isn't null as a whole any more
-				for _, m := range n.members {
-					walk(append(slices.Clone(path), m.name), m.node)
+			if begins(w, path) && n.IsObject() { // a part of it goes: what is left isn't null as a whole any more
+				for _, m := range n.Members {
+					walk(append(slices.Clone(path), m.Name), m.Node)
 				}
 				return
 			}
 		}
 		defs = append(defs, definition{path: path, node: n})
 	}
-	for _, m := range whole.members {
-		walk(query.Path{m.name}, m.node)
+	for _, m := range whole.Members {
+		walk(query.Path{m.Name}, m.Node)
 	}
 	return defs
 }
 
 // hidden adds columns that nobody can name, for expressions that are no columns yet, and returns where each is.
-func (r *records) hidden(nodes []node) []int {
+func (r *records) hidden(nodes []typed.Node) []int {
 	out := make([]int, len(nodes))
 	var fresh []int
 	for i := range nodes {
-		if ref, ok := nodes[i].expr.(algebra.Ref); ok {
+		if ref, ok := nodes[i].Expr.(algebra.Ref); ok {
 			out[i] = ref.Column
 			continue
 		}
@@ -155,8 +157,8 @@ func (r *records) hidden(nodes []node) []int {
 	}
 	for _, i := range fresh {
 		out[i] = len(s.Columns)
-		s.Columns = append(s.Columns, nodes[i].expr)
-		s.Shape.Columns = append(s.Shape.Columns, nodes[i].named(nil))
+		s.Columns = append(s.Columns, nodes[i].Expr)
+		s.Shape.Columns = append(s.Shape.Columns, named(&nodes[i], nil))
 	}
 	r.add(s)
 	return out
@@ -169,21 +171,21 @@ func (r *records) projectStage(s query.Project) error {
 	var defs []definition
 	id := query.Path{"_id"}
 	named := slices.ContainsFunc(s.Fields, func(f query.Computed) bool { return f.Name[0] == "_id" })
-	if n, err := r.field(id, s.At); err == nil && !s.NoID && !named {
+	if n, err := r.Field(id, s.At); err == nil && !s.NoID && !named {
 		defs = append(defs, definition{path: id, node: n, at: s.At})
 	}
 	for _, f := range s.Fields {
-		n, err := node{}, error(nil)
+		n, err := typed.Node{}, error(nil)
 		if f.Value == nil {
-			n, err = r.field(f.Name, f.At)
+			n, err = r.Field(f.Name, f.At)
 		} else {
-			n, err = scope{records: r}.expr(f.Value)
+			n, err = typed.Bind(f.Value, r)
 		}
 		if err != nil {
 			return err
 		}
 		if f.Value != nil {
-			if err := n.output(); err != nil {
+			if err := output(&n); err != nil {
 				return err
 			}
 		}
@@ -192,25 +194,25 @@ func (r *records) projectStage(s query.Project) error {
 	return r.project(defs)
 }
 
-// output refuses what can't be a column: a value that only the database can read, unless it is passed on.
-func (n *node) output() error {
-	if _, plain := n.expr.(algebra.Ref); plain || n.object() {
+// output refuses what can't be a Column: a value that only the database can read, unless it is passed on.
+func output(n *typed.Node) error {
+	if _, plain := n.Expr.(algebra.Ref); plain || n.IsObject() {
 		return nil
 	}
-	return n.shown()
+	return n.Shown()
 }
 
 func (r *records) unset(fields []query.Computed) error {
 	var without []query.Path
 	for _, f := range fields {
-		n, err := r.field(f.Name, f.At)
+		n, err := r.Field(f.Name, f.At)
 		switch {
 		case err != nil && f.Name.String() == "_id": // often written without need
 			continue
 		case err != nil:
 			return err
-		case !n.object() && r.shape.Find(f.Name.String()) < 0:
-			return unsupported(f.At, "%s is a part of JSON and can't be left out; name the parts that you want instead", f.Name)
+		case !n.IsObject() && r.shape.Find(f.Name.String()) < 0:
+			return problem.NotSupported(f.At, "%s is a part of JSON and can't be left out; name the parts that you want instead", f.Name)
 		}
 		without = append(without, f.Name)
 	}
@@ -224,9 +226,9 @@ func (r *records) addFields(s query.AddFields) error {
 	}
 	defs := r.all(names...)
 	for _, f := range s.Fields {
-		n, err := scope{records: r}.expr(f.Value)
+		n, err := typed.Bind(f.Value, r)
 		if err == nil {
-			err = n.output()
+			err = output(&n)
 		}
 		if err != nil {
 			return err
@@ -243,16 +245,16 @@ func (r *records) addFields(s query.AddFields) error {
 // within makes a definition that reaches into JSON one of the whole column, in the place of the one that is there.
 func (r *records) within(d definition, defs *[]definition) (definition, error) {
 	for n := len(d.path) - 1; n > 0; n-- {
-		i := slices.IndexFunc(*defs, func(have definition) bool { return slices.Equal(have.path, d.path[:n]) && !have.node.object() })
+		i := slices.IndexFunc(*defs, func(have definition) bool { return slices.Equal(have.path, d.path[:n]) && !have.node.IsObject() })
 		if i < 0 {
 			continue
 		}
 		whole := (*defs)[i]
-		if whole.node.expr.Type() != schema.JSON || whole.node.list {
-			return d, invalid(d.at, "%s: %s is %s and can't have members", d.path, whole.path, what(&whole.node))
+		if whole.node.Expr.Type() != schema.JSON || whole.node.List {
+			return d, problem.Invalid(d.at, "%s: %s is %s and can't have members", d.path, whole.path, typed.What(&whole.node))
 		}
 		*defs = slices.Delete(*defs, i, i+1)
-		set := node{expr: algebra.SetPart{X: whole.node.expr, Path: d.path[n:], V: d.node.json()}, at: d.at}
+		set := typed.Node{Expr: algebra.SetPart{X: whole.node.Expr, Path: d.path[n:], V: d.node.JSON()}, At: d.at}
 		return definition{path: whole.path, node: set, at: d.at}, nil
 	}
 	return d, nil

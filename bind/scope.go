@@ -3,6 +3,7 @@ package bind
 import (
 	"fmt"
 
+	"github.com/bailiwick-dev/bailiwick/bind/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -28,9 +29,9 @@ func (s columns) Field(path query.Path, at string) (*schema.Field, string, int, 
 		return &f, key, n, nil
 	}
 	if n, ok := s.below(path, at); ok {
-		return nil, "", 0, invalid(at, "%s is an object; name one of its members, such as %s.%s", path, path, n.members[0].name)
+		return nil, "", 0, problem.Invalid(at, "%s is an object; name one of its members, such as %s.%s", path, path, n.Members[0].Name)
 	}
-	_, err := s.field(path, at)
+	_, err := s.records.Field(path, at)
 	return nil, "", 0, err
 }
 
@@ -68,7 +69,7 @@ func (b *filters) inQuery(f query.InQuery) (query.Filter, error) {
 	if f.Key == nil {
 		class, key := b.scope.Pointer(field.Name)
 		if class != other.Name {
-			return nil, invalid(f.At, "%s doesn't point to %s; $select compares with any of its fields", f.Path, other.Name)
+			return nil, problem.Invalid(f.At, "%s doesn't point to %s; $select compares with any of its fields", f.Path, other.Name)
 		}
 		f.Key = query.Path{key}
 	}
@@ -99,5 +100,5 @@ func (b *filters) inQuery(f query.InQuery) (query.Filter, error) {
 // comparable reports whether values of two types can be equal.
 func comparable(x, y schema.Type) bool {
 	date := func(t schema.Type) bool { return t == schema.Date || t == schema.Day }
-	return x == y && x != schema.Opaque || numeric(x) && numeric(y) || date(x) && date(y)
+	return x == y && x != schema.Opaque || typed.Numeric(x) && typed.Numeric(y) || date(x) && date(y)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/bind/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -87,11 +88,11 @@ func (r *records) match(s query.Match) error {
 	}
 	r.notes = append(r.notes, in.notes...)
 	if s.If != nil {
-		n, err := scope{records: r}.expr(s.If)
+		n, err := typed.Bind(s.If, r)
 		if err != nil {
 			return err
 		}
-		if f.If, err = n.truth("$expr"); err != nil {
+		if f.If, err = n.Truth("$expr"); err != nil {
 			return err
 		}
 	}
@@ -101,16 +102,16 @@ func (r *records) match(s query.Match) error {
 
 // sort orders by what s names, and where that is equal as before.
 func (r *records) sort(s query.SortStage) error {
-	nodes := make([]node, len(s.Order))
+	nodes := make([]typed.Node, len(s.Order))
 	for i, o := range s.Order {
-		n, err := r.field(o.Path, query.Pointer(s.At, o.Path.String()))
+		n, err := r.Field(o.Path, query.Pointer(s.At, o.Path.String()))
 		if err != nil {
 			return err
 		}
-		if n.object() {
-			return invalid(n.at, "%s is an object; sort by its members", o.Path)
+		if n.IsObject() {
+			return problem.Invalid(n.At, "%s is an object; sort by its members", o.Path)
 		}
-		if err := n.shown(); err != nil {
+		if err := n.Shown(); err != nil {
 			return err
 		}
 		nodes[i] = n
@@ -135,11 +136,11 @@ func (r *records) sort(s query.SortStage) error {
 }
 
 func (r *records) unwind(s query.Unwind) error {
-	n, err := r.field(s.Path, s.At)
+	n, err := r.Field(s.Path, s.At)
 	if err != nil {
 		return err
 	}
-	list, err := n.elements("$unwind")
+	list, err := n.Elements("$unwind")
 	if err != nil {
 		return err
 	}
@@ -164,16 +165,16 @@ func (r *records) unwind(s query.Unwind) error {
 }
 
 func (r *records) replaceRoot(s query.ReplaceRoot) error {
-	n, err := scope{records: r}.expr(s.Root)
+	n, err := typed.Bind(s.Root, r)
 	if err != nil {
 		return err
 	}
-	if !n.object() {
-		return unsupported(s.At, "the new root is an object whose members are known before it runs, not %s", what(&n))
+	if !n.IsObject() {
+		return problem.NotSupported(s.At, "the new root is an object whose members are known before it runs, not %s", typed.What(&n))
 	}
 	var defs []definition
-	for _, m := range n.members {
-		defs = append(defs, definition{path: query.Path{m.name}, node: m.node, at: s.At})
+	for _, m := range n.Members {
+		defs = append(defs, definition{path: query.Path{m.Name}, node: m.Node, at: s.At})
 	}
 	return r.project(defs)
 }
@@ -211,18 +212,18 @@ func (r *records) unionWith(s query.UnionWith) error {
 			paths = append(paths, p)
 		}
 	}
-	absent := node{expr: algebra.Const{T: schema.JSON}, constant: true, at: s.At}
+	absent := typed.Node{Expr: algebra.Const{T: schema.JSON}, Constant: true, At: s.At}
 	for i, p := range paths {
 		if slices.ContainsFunc(paths[:i], func(have query.Path) bool { return begins(have, p) || begins(p, have) }) {
-			return invalid(s.At, "%s is an object on one side and a value on the other; give it another name with $project", p)
+			return problem.Invalid(s.At, "%s is an object on one side and a value on the other; give it another name with $project", p)
 		}
-		sides := []node{absent, absent}
+		sides := []typed.Node{absent, absent}
 		for j, of := range []*records{r, right} {
 			if c := of.shape.Find(p.String()); c >= 0 {
 				sides[j] = of.column(c, s.At)
 			}
 		}
-		out, t, err := together(sides, "$unionWith")
+		out, t, err := typed.Together(sides, "$unionWith")
 		if err != nil {
 			return err
 		}
@@ -238,16 +239,16 @@ func (r *records) unionWith(s query.UnionWith) error {
 }
 
 // united is the column of both sides of a union. It holds ids where both do.
-func united(path query.Path, t schema.Type, sides []node) algebra.Column {
-	c := algebra.Column{Path: path, Type: t, List: lists(sides), ID: t != schema.JSON}
+func united(path query.Path, t schema.Type, sides []typed.Node) algebra.Column {
+	c := algebra.Column{Path: path, Type: t, List: typed.Lists(sides), ID: t != schema.JSON}
 	for _, n := range sides {
 		switch {
-		case n.column == nil: // null
-		case !n.column.ID:
+		case n.Column == nil: // null
+		case !n.Column.ID:
 			c.ID = false
 		case c.Class == "":
-			c.Class, c.ClassKey = n.column.Class, n.column.ClassKey
-		case c.Class != n.column.Class:
+			c.Class, c.ClassKey = n.Column.Class, n.Column.ClassKey
+		case c.Class != n.Column.Class:
 			c.Class, c.ClassKey = "", ""
 		}
 	}
@@ -265,11 +266,11 @@ func visible(s *algebra.Shape) []query.Path {
 }
 
 // boundaries makes constants of a $bucket's bounds as what By can be compared with.
-func boundaries(s query.Bucket) []node {
-	out := make([]node, len(s.Boundaries))
+func boundaries(s query.Bucket) []typed.Node {
+	out := make([]typed.Node, len(s.Boundaries))
 	for i, v := range s.Boundaries {
 		at := query.Pointer(query.Pointer(s.At, "boundaries"), fmt.Sprint(i))
-		out[i] = node{expr: algebra.Const{Value: v, T: natural(v)}, constant: true, at: at}
+		out[i] = typed.Node{Expr: algebra.Const{Value: v, T: typed.Natural(v)}, Constant: true, At: at}
 	}
 	return out
 }

@@ -1,46 +1,47 @@
-package bind
+package typed
 
 import (
 	"slices"
 	"strconv"
 
 	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // want returns n as a value of type t, which an operator called op takes; or says what it is instead. What is known
 // only when it runs counts as null where it is of another type.
-func (n *node) want(t schema.Type, op string) (algebra.Expr, error) {
+func (n *Node) Want(t schema.Type, op string) (algebra.Expr, error) {
 	if t == schema.JSON {
-		return n.json(), nil
+		return n.JSON(), nil
 	}
-	if n.object() {
-		return nil, invalid(n.at, "%s takes %s here, not an object", op, wanted(t))
+	if n.IsObject() {
+		return nil, problem.Invalid(n.At, "%s takes %s here, not an object", op, wanted(t))
 	}
-	if n.constant {
-		v := n.expr.(algebra.Const).Value
+	if n.Constant {
+		v := n.Expr.(algebra.Const).Value
 		if fitted, ok := fit(v, t); ok {
-			return constant(fitted, t), nil
+			return Constant(fitted, t), nil
 		}
-		return nil, invalid(n.at, "%s takes %s here, not %s", op, wanted(t), quoted(v))
+		return nil, problem.Invalid(n.At, "%s takes %s here, not %s", op, wanted(t), quoted(v))
 	}
-	from := n.expr.Type()
+	from := n.Expr.Type()
 	switch {
 	case from == t:
-		return n.expr, nil
-	case dynamic(from) && !n.list:
+		return n.Expr, nil
+	case Dynamic(from) && !n.List:
 		if t == schema.UUID || t == schema.Day || t == schema.Bytes {
 			break
 		}
-		return algebra.As{X: n.expr, T: t}, nil
-	case numeric(from) && numeric(t) && wider(from, t) == t, from == schema.Day && t == schema.Date, from == schema.UUID && t == schema.String:
-		return algebra.Widen{X: n.expr, T: t}, nil
+		return algebra.As{X: n.Expr, T: t}, nil
+	case Numeric(from) && Numeric(t) && wider(from, t) == t, from == schema.Day && t == schema.Date, from == schema.UUID && t == schema.String:
+		return algebra.Widen{X: n.Expr, T: t}, nil
 	}
-	if n.list {
-		return nil, invalid(n.at, "%s takes %s here, not a list; $unwind the list first", op, wanted(t))
+	if n.List {
+		return nil, problem.Invalid(n.At, "%s takes %s here, not a list; $unwind the list first", op, wanted(t))
 	}
-	return nil, invalid(n.at, "%s takes %s here, not %s", op, wanted(t), a(from))
+	return nil, problem.Invalid(n.At, "%s takes %s here, not %s", op, wanted(t), a(from))
 }
 
 // wanted names a type that an operator takes.
@@ -94,8 +95,8 @@ func quoted(v value.Value) string {
 
 // id returns a constant that is compared with an id as what the column holds: ids are text to agents, and a pointer
 // may be written as an object.
-func id(n node, with *algebra.Column) node {
-	v := n.expr.(algebra.Const).Value
+func AsID(n Node, with *algebra.Column) Node {
+	v := n.Expr.(algebra.Const).Value
 	if class, ok := v.Get("className"); ok && with != nil && class.Text() == with.Class {
 		v, _ = v.Get("objectId")
 	}
@@ -104,49 +105,49 @@ func id(n node, with *algebra.Column) node {
 			v = value.OfInt(i)
 		}
 	}
-	n.expr = algebra.Const{Value: v, T: natural(v)}
+	n.Expr = algebra.Const{Value: v, T: Natural(v)}
 	return n
 }
 
 // alike returns two operands of op as values of one type, in which they can be compared.
-func alike(x, y node, op string) (algebra.Expr, algebra.Expr, error) {
+func Alike(x, y Node, op string) (algebra.Expr, algebra.Expr, error) {
 	switch {
-	case x.constant && !y.object():
-		x = id(x, y.column)
-	case y.constant && !x.object():
-		y = id(y, x.column)
+	case x.Constant && !y.IsObject():
+		x = AsID(x, y.Column)
+	case y.Constant && !x.IsObject():
+		y = AsID(y, x.Column)
 	}
 	t, ok := meet(&x, &y)
 	if !ok {
-		return nil, nil, invalid(y.at, "%s can't compare %s with %s: they are never alike", op, what(&x), what(&y))
+		return nil, nil, problem.Invalid(y.At, "%s can't compare %s with %s: they are never alike", op, What(&x), What(&y))
 	}
-	ex, err := x.want(t, op)
+	ex, err := x.Want(t, op)
 	if err != nil {
 		return nil, nil, err
 	}
-	ey, err := y.want(t, op)
+	ey, err := y.Want(t, op)
 	return ex, ey, err
 }
 
 // meet returns the type in which two operands can be compared.
-func meet(x, y *node) (schema.Type, bool) {
-	tx, ty := x.kind(), y.kind()
+func meet(x, y *Node) (schema.Type, bool) {
+	tx, ty := x.Kind(), y.Kind()
 	switch {
-	case x.constant && x.null() && !y.object():
+	case x.Constant && x.IsNull() && !y.IsObject():
 		return orJSON(ty), true
-	case y.constant && y.null() && !x.object():
+	case y.Constant && y.IsNull() && !x.IsObject():
 		return orJSON(tx), true
 	case tx == ty && tx == schema.Any:
 		return schema.JSON, true
 	case tx == ty:
 		return tx, tx != schema.Opaque
-	case numeric(tx) && numeric(ty):
+	case Numeric(tx) && Numeric(ty):
 		return wider(tx, ty), true
-	case dynamic(tx) && dynamic(ty), x.list, y.list, x.object() && dynamic(ty), y.object() && dynamic(tx):
-		return schema.JSON, dynamic(tx) && dynamic(ty) || x.object() || y.object()
-	case dynamic(tx):
+	case Dynamic(tx) && Dynamic(ty), x.List, y.List, x.IsObject() && Dynamic(ty), y.IsObject() && Dynamic(tx):
+		return schema.JSON, Dynamic(tx) && Dynamic(ty) || x.IsObject() || y.IsObject()
+	case Dynamic(tx):
 		return inJSON(ty)
-	case dynamic(ty):
+	case Dynamic(ty):
 		return inJSON(tx)
 	}
 	dates := []schema.Type{schema.Date, schema.Day}
@@ -188,63 +189,63 @@ func orJSON(t schema.Type) schema.Type {
 }
 
 // kind is the type of an operand: of a constant, as it is written.
-func (n *node) kind() schema.Type {
-	if n.object() {
+func (n *Node) Kind() schema.Type {
+	if n.IsObject() {
 		return schema.JSON
 	}
-	if n.constant {
-		return natural(n.expr.(algebra.Const).Value)
+	if n.Constant {
+		return Natural(n.Expr.(algebra.Const).Value)
 	}
-	return n.expr.Type()
+	return n.Expr.Type()
 }
 
 // dateText reports whether n is a constant text that writes a date.
-func (n *node) dateText() bool {
-	if !n.constant {
+func (n *Node) dateText() bool {
+	if !n.Constant {
 		return false
 	}
-	_, ok := value.OfDateText(n.expr.(algebra.Const).Value.Text())
+	_, ok := value.OfDateText(n.Expr.(algebra.Const).Value.Text())
 	return ok
 }
 
 // uuid reports whether n is a constant text that writes a UUID.
-func (n *node) uuid() bool {
-	if !n.constant {
+func (n *Node) uuid() bool {
+	if !n.Constant {
 		return false
 	}
-	_, ok := value.OfUUIDText(n.expr.(algebra.Const).Value.Text())
+	_, ok := value.OfUUIDText(n.Expr.(algebra.Const).Value.Text())
 	return ok
 }
 
-func what(n *node) string {
+func What(n *Node) string {
 	switch {
-	case n.object():
+	case n.IsObject():
 		return "an object"
-	case n.constant:
-		return quoted(n.expr.(algebra.Const).Value)
-	case n.column != nil && n.column.Path != nil:
-		return n.column.Key() + " (" + n.expr.Type().String() + ")"
+	case n.Constant:
+		return quoted(n.Expr.(algebra.Const).Value)
+	case n.Column != nil && n.Column.Path != nil:
+		return n.Column.Key() + " (" + n.Expr.Type().String() + ")"
 	}
-	return a(n.expr.Type())
+	return a(n.Expr.Type())
 }
 
 // common returns the type that all of nodes can have: JSON where they differ.
-func common(nodes []node) schema.Type {
+func common(nodes []Node) schema.Type {
 	var t schema.Type
 	found := false
 	for i := range nodes {
 		n := &nodes[i]
-		if n.constant && n.null() {
+		if n.Constant && n.IsNull() {
 			continue
 		}
-		k := n.kind()
+		k := n.Kind()
 		switch {
 		case k == schema.Any:
 			return schema.JSON
 		case !found:
 			t, found = k, true
 		case t == k:
-		case numeric(t) && numeric(k):
+		case Numeric(t) && Numeric(k):
 			t = wider(t, k)
 		case (t == schema.Date || t == schema.Day) && (k == schema.Date || k == schema.Day):
 			t = schema.Date

@@ -1,4 +1,4 @@
-package bind
+package typed
 
 import (
 	"regexp"
@@ -20,10 +20,10 @@ var weekdays = []string{"sunday", "monday", "tuesday", "wednesday", "thursday", 
 // offset is a time zone by its distance from UTC, as MongoDB writes one.
 var offset = regexp.MustCompile(`^([+-])(0[0-9]|1[0-4])(?::?([0-5][0-9]))?$`)
 
-func date(e query.Call, args []node) (node, bool, error) {
+func date(e query.Call, args []Node) (Node, bool, error) {
 	i := slices.IndexFunc(query.Signatures, func(s query.Signature) bool { return s.Op == e.Op })
 	if i < 0 || !slices.Contains(query.Signatures[i].Names, "timezone") {
-		return node{}, false, nil
+		return Node{}, false, nil
 	}
 	d := dated{call: e, names: query.Signatures[i].Names, args: args}
 	n, err := d.bind()
@@ -34,25 +34,25 @@ func date(e query.Call, args []node) (node, bool, error) {
 type dated struct {
 	call  query.Call
 	names []string
-	args  []node
+	args  []Node
 }
 
-func (d dated) arg(name string) *node {
+func (d dated) arg(name string) *Node {
 	i := slices.Index(d.names, name)
 	if i < 0 {
-		return &node{expr: algebra.Const{T: schema.JSON}, constant: true}
+		return &Node{Expr: algebra.Const{T: schema.JSON}, Constant: true}
 	}
 	return &d.args[i]
 }
 
-func (d dated) bind() (node, error) {
+func (d dated) bind() (Node, error) {
 	zone, err := d.zone()
 	if err != nil {
-		return node{}, err
+		return Node{}, err
 	}
-	x, err := d.args[0].want(schema.Date, d.call.Op)
+	x, err := d.args[0].Want(schema.Date, d.call.Op)
 	if err != nil {
-		return node{}, err
+		return Node{}, err
 	}
 	switch d.call.Op {
 	case "$dateToString":
@@ -60,37 +60,37 @@ func (d dated) bind() (node, error) {
 	case "$dateTrunc":
 		unit, err := d.unit(units[:8])
 		if err != nil {
-			return node{}, err
+			return Node{}, err
 		}
 		first, err := d.weekStart()
-		return node{expr: algebra.DateTrunc{X: x, Unit: unit, Zone: zone, WeekStart: first}}, err
+		return Node{Expr: algebra.DateTrunc{X: x, Unit: unit, Zone: zone, WeekStart: first}}, err
 	case "$dateAdd", "$dateSubtract":
 		return d.shift(x, zone)
 	case "$dateDiff":
-		to, err := d.arg("endDate").want(schema.Date, d.call.Op)
+		to, err := d.arg("endDate").Want(schema.Date, d.call.Op)
 		if err != nil {
-			return node{}, err
+			return Node{}, err
 		}
 		unit, err := d.unit(units)
 		if err != nil {
-			return node{}, err
+			return Node{}, err
 		}
 		first, err := d.weekStart()
-		return node{expr: algebra.DateDiff{From: x, To: to, Unit: unit, Zone: zone, WeekStart: first}}, err
+		return Node{Expr: algebra.DateDiff{From: x, To: to, Unit: unit, Zone: zone, WeekStart: first}}, err
 	}
-	return node{expr: algebra.DatePart{X: x, Part: strings.TrimPrefix(d.call.Op, "$"), Zone: zone}}, nil
+	return Node{Expr: algebra.DatePart{X: x, Part: strings.TrimPrefix(d.call.Op, "$"), Zone: zone}}, nil
 }
 
 // zone returns the time zone as algebra writes it.
 func (d dated) zone() (string, error) {
 	n := d.arg("timezone")
-	if n.null() {
+	if n.IsNull() {
 		return "", nil
 	}
 	name, ok := n.constantText()
 	at := query.Pointer(d.call.At, "timezone")
 	if !ok {
-		return "", unsupported(at, "%s takes its timezone as a constant string", d.call.Op)
+		return "", problem.NotSupported(at, "%s takes its timezone as a constant string", d.call.Op)
 	}
 	return Zone(name, at)
 }
@@ -112,7 +112,7 @@ func Zone(name, at string) (string, error) {
 		return "", nil
 	}
 	if _, err := time.LoadLocation(name); err != nil || name == "Local" {
-		return "", invalid(at, "unknown time zone %q; write an IANA name such as Europe/Oslo, or an offset such as +01:00", problem.Cut(name))
+		return "", problem.Invalid(at, "unknown time zone %q; write an IANA name such as Europe/Oslo, or an offset such as +01:00", problem.Cut(name))
 	}
 	return name, nil
 }
@@ -121,7 +121,7 @@ func (d dated) unit(known []string) (string, error) {
 	at := query.Pointer(d.call.At, "unit")
 	name, ok := d.arg("unit").constantText()
 	if !ok {
-		return "", unsupported(at, "%s takes its unit as a constant string", d.call.Op)
+		return "", problem.NotSupported(at, "%s takes its unit as a constant string", d.call.Op)
 	}
 	if !slices.Contains(known, name) {
 		return "", &problem.Error{Code: problem.InvalidQuery, Pointer: at, Detail: "unknown unit " + quoted(value.OfString(problem.Cut(name))),
@@ -133,7 +133,7 @@ func (d dated) unit(known []string) (string, error) {
 // weekStart is the first day of the week: Sunday when it isn't named, as in MongoDB.
 func (d dated) weekStart() (int, error) {
 	n := d.arg("startOfWeek")
-	if n.null() {
+	if n.IsNull() {
 		return 0, nil
 	}
 	name, _ := n.constantText()
@@ -146,29 +146,29 @@ func (d dated) weekStart() (int, error) {
 		Near: problem.Nearest(name, weekdays, 2)}
 }
 
-func (d dated) shift(x algebra.Expr, zone string) (node, error) {
+func (d dated) shift(x algebra.Expr, zone string) (Node, error) {
 	unit, err := d.unit(units)
 	if err != nil {
-		return node{}, err
+		return Node{}, err
 	}
-	amount, err := d.arg("amount").want(schema.Integer, d.call.Op)
+	amount, err := d.arg("amount").Want(schema.Integer, d.call.Op)
 	if d.call.Op == "$dateSubtract" {
 		amount = algebra.Apply{Op: algebra.Sub, Args: []algebra.Expr{algebra.Const{Value: value.OfInt(0), T: schema.Integer}, amount}, T: schema.Integer}
 	}
-	return node{expr: algebra.DateShift{X: x, Amount: amount, Unit: unit, Zone: zone}}, err
+	return Node{Expr: algebra.DateShift{X: x, Amount: amount, Unit: unit, Zone: zone}}, err
 }
 
 // format binds $dateToString.
-func (d dated) format(x algebra.Expr, zone string) (node, error) {
+func (d dated) format(x algebra.Expr, zone string) (Node, error) {
 	at := query.Pointer(d.call.At, "format")
 	format := "%Y-%m-%dT%H:%M:%S.%LZ"
 	if zone != "" {
 		format = "%Y-%m-%dT%H:%M:%S.%L"
 	}
-	if n := d.arg("format"); !n.null() {
+	if n := d.arg("format"); !n.IsNull() {
 		var ok bool
 		if format, ok = n.constantText(); !ok || len(format) > 200 {
-			return node{}, unsupported(at, "$dateToString takes its format as a constant string of at most 200 bytes")
+			return Node{}, problem.NotSupported(at, "$dateToString takes its format as a constant string of at most 200 bytes")
 		}
 	}
 	for i := 0; i < len(format); i++ {
@@ -177,16 +177,16 @@ func (d dated) format(x algebra.Expr, zone string) (node, error) {
 		}
 		i++
 		if i == len(format) || !strings.ContainsRune("YmdHMSLjGVu%", rune(format[i])) {
-			return node{}, invalid(at, "the format has %%%s, which it doesn't know; it knows %%Y %%m %%d %%H %%M %%S %%L %%j %%G %%V %%u %%%%", format[i:min(i+1, len(format))])
+			return Node{}, problem.Invalid(at, "the format has %%%s, which it doesn't know; it knows %%Y %%m %%d %%H %%M %%S %%L %%j %%G %%V %%u %%%%", format[i:min(i+1, len(format))])
 		}
 	}
 	out := algebra.Expr(algebra.DateText{X: x, Format: format, Zone: zone})
-	if n := d.arg("onNull"); !n.null() {
-		other, err := n.want(schema.String, "$dateToString.onNull")
+	if n := d.arg("onNull"); !n.IsNull() {
+		other, err := n.Want(schema.String, "$dateToString.onNull")
 		if err != nil {
-			return node{}, err
+			return Node{}, err
 		}
 		out = algebra.Apply{Op: algebra.IfNull, Args: []algebra.Expr{out, other}, T: schema.String}
 	}
-	return node{expr: out}, nil
+	return Node{Expr: out}, nil
 }
