@@ -8,7 +8,7 @@ import (
 )
 
 // busy is a table that takes long to search.
-func busy() table {
+func busy() Table {
 	words := make([]string, 200)
 	for i := range words {
 		words[i] = fmt.Sprintf(`"%s%d"`, strings.Repeat("ab", 20), i)
@@ -17,7 +17,7 @@ func busy() table {
 	for i := range 1000 {
 		fmt.Fprintf(&rows, "[%d, [%s]]\n", i+1, strings.Join(words, ","))
 	}
-	return table{name: "busy", key: []string{"id"}, columns: []column{id, {name: "doc", is: schema.JSON}}, rows: rows.String()}
+	return Table{Name: "busy", Key: []string{"id"}, Columns: []Column{id, {Name: "doc", Is: schema.JSON}}, Rows: rows.String()}
 }
 
 // busyWhere matches nothing, which takes 150 regular expressions over 200,000 texts to find out.

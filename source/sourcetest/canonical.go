@@ -8,19 +8,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// canonical returns v with the members of its objects by name, for not every source keeps their order.
-func canonical(v value.Value) value.Value {
+// Canonical returns v with the members of its objects by name, for not every source keeps their order.
+func Canonical(v value.Value) value.Value {
 	switch v.Kind() {
 	case value.Array:
 		list := make([]value.Value, len(v.List()))
 		for i, e := range v.List() {
-			list[i] = canonical(e)
+			list[i] = Canonical(e)
 		}
 		return value.OfArray(list)
 	case value.Object:
 		members := make([]value.Member, len(v.Members()))
 		for i, m := range v.Members() {
-			members[i] = value.Member{Name: m.Name, Value: canonical(m.Value)}
+			members[i] = value.Member{Name: m.Name, Value: Canonical(m.Value)}
 		}
 		slices.SortFunc(members, func(a, b value.Member) int { return strings.Compare(a.Name, b.Name) })
 		return value.OfObject(members)
@@ -31,7 +31,7 @@ func canonical(v value.Value) value.Value {
 func canonicalLine(row value.Row) string {
 	out := make(value.Row, len(row))
 	for i, v := range row {
-		out[i] = canonical(v)
+		out[i] = Canonical(v)
 	}
 	return line(out)
 }
@@ -47,5 +47,5 @@ func canonicalText(t *testing.T, text string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return text[:at] + canonical(v).String()
+	return text[:at] + Canonical(v).String()
 }

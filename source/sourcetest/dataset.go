@@ -16,25 +16,25 @@ import (
 )
 
 // A Dataset is tables and their records, to be loaded into the source under test.
-type Dataset struct{ tables []table }
+type Dataset struct{ Tables []Table }
 
-// A table is one class in a form that every kind of source can be made from.
-type table struct {
-	name    string
-	needs   Ability // the ability without which a source has no such table
-	columns []column
-	key     []string
-	foreign []schema.Relation
-	rows    string // one JSON array per line, a value per column; dates and bytes as the query language writes them
+// A Table is one class in a form that every kind of source can be made from.
+type Table struct {
+	Name    string
+	Needs   Ability // the ability without which a source has no such table
+	Columns []Column
+	Key     []string
+	Foreign []schema.Relation
+	Rows    string // one JSON array per line, a value per column; dates and bytes as the query language writes them
 }
 
-type column struct {
-	name     string
-	is       schema.Type
-	required bool
-	sqlite   string // the declared type where it isn't the usual one of the field's type
-	postgres string
-	mysql    string
+// A Column is one field of a Table. SQLite, Postgres and MySQL are the declared types where they aren't the usual ones
+// of the field's type.
+type Column struct {
+	Name                    string
+	Is                      schema.Type
+	Required                bool
+	SQLite, Postgres, MySQL string
 }
 
 // The declared types. SQLite has no decimals and no arrays; describing it tells so. MariaDB has no arrays.
@@ -62,48 +62,48 @@ func (d Dataset) Script(t testing.TB, dialect compile.Dialect) []string {
 	if dialect == compile.MySQL {
 		create = append(create, `SET sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES', foreign_key_checks = 0`)
 	}
-	for _, table := range d.tables {
+	for _, table := range d.Tables {
 		var parts []string
-		for _, c := range table.columns {
-			part := ident(c.name) + " " + c.declared(dialect)
-			if c.required {
+		for _, c := range table.Columns {
+			part := ident(c.Name) + " " + c.declared(dialect)
+			if c.Required {
 				part += " NOT NULL"
 			}
 			parts = append(parts, part)
 		}
-		if table.key != nil {
-			parts = append(parts, "PRIMARY KEY ("+idents(table.key)+")")
+		if table.Key != nil {
+			parts = append(parts, "PRIMARY KEY ("+idents(table.Key)+")")
 		}
-		for _, f := range table.foreign {
+		for _, f := range table.Foreign {
 			foreign := fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s (%s)", idents(f.Fields), ident(f.Target), idents(f.TargetFields))
 			switch dialect {
 			case compile.SQLite:
 				parts = append(parts, foreign)
 			case compile.MySQL:
-				relate = append(relate, "ALTER TABLE "+ident(table.name)+" ADD "+foreign)
+				relate = append(relate, "ALTER TABLE "+ident(table.Name)+" ADD "+foreign)
 			default: // not checked for the records that are there, some of which dangle
-				relate = append(relate, "ALTER TABLE "+ident(table.name)+" ADD "+foreign+" NOT VALID")
+				relate = append(relate, "ALTER TABLE "+ident(table.Name)+" ADD "+foreign+" NOT VALID")
 			}
 		}
-		create = append(create, "CREATE TABLE "+ident(table.name)+" ("+strings.Join(parts, ", ")+")")
-		for _, row := range table.records(t) {
+		create = append(create, "CREATE TABLE "+ident(table.Name)+" ("+strings.Join(parts, ", ")+")")
+		for _, row := range table.Records(t) {
 			texts := make([]string, len(row))
 			for i, v := range row {
-				texts[i] = table.columns[i].literal(v, dialect)
+				texts[i] = table.Columns[i].literal(v, dialect)
 			}
-			insert = append(insert, "INSERT INTO "+ident(table.name)+" VALUES ("+strings.Join(texts, ", ")+")")
+			insert = append(insert, "INSERT INTO "+ident(table.Name)+" VALUES ("+strings.Join(texts, ", ")+")")
 		}
 	}
 	return append(append(create, insert...), relate...)
 }
 
-func (c column) declared(dialect compile.Dialect) string {
-	own, usual := c.sqlite, sqliteTypes[c.is]
+func (c Column) declared(dialect compile.Dialect) string {
+	own, usual := c.SQLite, sqliteTypes[c.Is]
 	switch dialect {
 	case compile.PostgreSQL:
-		own, usual = c.postgres, postgresTypes[c.is]
+		own, usual = c.Postgres, postgresTypes[c.Is]
 	case compile.MySQL:
-		own, usual = c.mysql, mysqlTypes[c.is]
+		own, usual = c.MySQL, mysqlTypes[c.Is]
 	}
 	if own != "" {
 		return own
@@ -111,17 +111,17 @@ func (c column) declared(dialect compile.Dialect) string {
 	return usual
 }
 
-// records reads the rows as they are written.
-func (t *table) records(tb testing.TB) []value.Row {
+// Records reads the rows as they are written.
+func (t *Table) Records(tb testing.TB) []value.Row {
 	tb.Helper()
 	var out []value.Row
-	for line := range strings.Lines(t.rows) {
+	for line := range strings.Lines(t.Rows) {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}
 		v, err := value.Read([]byte(line), 0)
-		if err != nil || len(v.List()) != len(t.columns) {
-			tb.Fatalf("%s: %s: %d values for %d columns, %v", t.name, line, len(v.List()), len(t.columns), err)
+		if err != nil || len(v.List()) != len(t.Columns) {
+			tb.Fatalf("%s: %s: %d values for %d columns, %v", t.Name, line, len(v.List()), len(t.Columns), err)
 		}
 		out = append(out, v.List())
 	}
@@ -129,11 +129,11 @@ func (t *table) records(tb testing.TB) []value.Row {
 }
 
 // literal writes v as the dialect's SQL.
-func (c column) literal(v value.Value, dialect compile.Dialect) string {
-	if v.IsNull() && c.is != schema.JSON {
+func (c Column) literal(v value.Value, dialect compile.Dialect) string {
+	if v.IsNull() && c.Is != schema.JSON {
 		return "NULL"
 	}
-	switch c.is {
+	switch c.Is {
 	case schema.JSON:
 		if sqlNull(v) {
 			return "NULL"
@@ -160,14 +160,14 @@ func (c column) literal(v value.Value, dialect compile.Dialect) string {
 	if v.Kind() != value.String {
 		return v.String()
 	}
-	if c.is == schema.Date && dialect == compile.MySQL { // it reads no zones
+	if c.Is == schema.Date && dialect == compile.MySQL { // it reads no zones
 		return quoted(time.UnixMicro(date(v).Micros()).UTC().Format("2006-01-02 15:04:05.999999"))
 	}
 	return quoted(v.Text())
 }
 
 // double writes a double; NaN and the infinities stand as strings in the rows.
-func (c column) double(v value.Value, dialect compile.Dialect) string {
+func (c Column) double(v value.Value, dialect compile.Dialect) string {
 	switch {
 	case v.Kind() != value.String:
 		return v.String()
@@ -206,11 +206,11 @@ func arrayText(v value.Value) string {
 
 // Classes returns what a source that holds the tables exactly tells of them.
 func (d Dataset) Classes(name string) []schema.Class {
-	classes := make([]schema.Class, len(d.tables))
-	for i, t := range d.tables {
-		classes[i] = schema.Class{Source: name, Name: t.name, Table: t.name, Key: t.key, Relations: t.foreign}
-		for _, c := range t.columns {
-			classes[i].Fields = append(classes[i].Fields, schema.Field{Name: c.name, Type: c.is, NotNull: c.required})
+	classes := make([]schema.Class, len(d.Tables))
+	for i, t := range d.Tables {
+		classes[i] = schema.Class{Source: name, Name: t.Name, Table: t.Name, Key: t.Key, Relations: t.Foreign}
+		for _, c := range t.Columns {
+			classes[i].Fields = append(classes[i].Fields, schema.Field{Name: c.Name, Type: c.Is, NotNull: c.Required})
 		}
 	}
 	return classes
@@ -220,25 +220,25 @@ func (d Dataset) Classes(name string) []schema.Class {
 func (d Dataset) Rows(t testing.TB, classes []schema.Class) map[string][]value.Row {
 	t.Helper()
 	out := map[string][]value.Row{}
-	for _, table := range d.tables {
+	for _, table := range d.Tables {
 		var class *schema.Class
 		for i := range classes {
-			if classes[i].Name == table.name {
+			if classes[i].Name == table.Name {
 				class = &classes[i]
 			}
 		}
 		if class == nil {
-			t.Fatalf("the source has no class %s", table.name)
+			t.Fatalf("the source has no class %s", table.Name)
 		}
 		rows := []value.Row{}
-		for _, written := range table.records(t) {
+		for _, written := range table.Records(t) {
 			row := make(value.Row, len(written))
 			for i, v := range written {
 				row[i] = held(v, &class.Fields[i])
 			}
 			rows = append(rows, row)
 		}
-		out[table.name] = rows
+		out[table.Name] = rows
 	}
 	return out
 }

@@ -29,7 +29,28 @@ type Oracle func([]schema.Class, map[string][]value.Row) source.Source
 // runs for a permit, for messages.
 func Differential(t *testing.T, open Open, limits Limits, oracle Oracle, show func(policy.Permit) string) {
 	s := newSubject(t, open, limits)
-	n := rounds
+	n := Rounds(t, rounds)
+	d := &differential{subject: s, oracle: oracle(s.classes, s.data.Rows(t, s.classes)), show: show, pool: s.pools(t)}
+	tenant := reader
+	tenant.Tenant = "acme"
+	d.asks = map[string]asker{"free": {s.policy, reader}, "scoped": {s.rules(t, s.scoped(t)), tenant}}
+	for _, table := range s.data.Tables {
+		d.names = append(d.names, table.Name)
+	}
+	rapid.Check(t, d.check)
+	t.Logf("%d queries compared, %d rows; refused as unsupported: %d", d.compared, d.rows, d.unsupported)
+	if testing.Short() {
+		n /= 5 // as rapid does
+	}
+	if d.compared < n/2 || d.rows < n {
+		t.Errorf("only %d queries with %d rows of %d rounds were compared", d.compared, d.rows, n)
+	}
+}
+
+// Rounds tells rapid how many random queries the test asks: short, unless BAILIWICK_SOAK says another number.
+func Rounds(t *testing.T, short int) int {
+	t.Helper()
+	n := short
 	if soak := os.Getenv("BAILIWICK_SOAK"); soak != "" {
 		var err error
 		if n, err = strconv.Atoi(soak); err != nil {
@@ -42,23 +63,9 @@ func Differential(t *testing.T, open Open, limits Limits, oracle Oracle, show fu
 		if err := set.Value.Set(to); err != nil {
 			t.Fatal(err)
 		}
-		defer set.Value.Set(before)
+		t.Cleanup(func() { set.Value.Set(before) })
 	}
-	d := &differential{subject: s, oracle: oracle(s.classes, s.data.Rows(t, s.classes)), show: show, pool: s.pools(t)}
-	tenant := reader
-	tenant.Tenant = "acme"
-	d.asks = map[string]asker{"free": {s.policy, reader}, "scoped": {s.rules(t, s.scoped(t)), tenant}}
-	for _, table := range s.data.tables {
-		d.names = append(d.names, table.name)
-	}
-	rapid.Check(t, d.check)
-	t.Logf("%d queries compared, %d rows; refused as unsupported: %d", d.compared, d.rows, d.unsupported)
-	if testing.Short() {
-		n /= 5 // as rapid does
-	}
-	if d.compared < n/2 || d.rows < n {
-		t.Errorf("only %d queries with %d rows of %d rounds were compared", d.compared, d.rows, n)
-	}
+	return n
 }
 
 // An asker is who asks, and under what rules.
@@ -138,11 +145,11 @@ func (d *differential) same(t *rapid.T, permit policy.Permit, text value.Value) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := collect(t.Context(), d.oracle, permit)
+	want, err := Collect(t.Context(), d.oracle, permit)
 	if err != nil {
 		t.Fatalf("the oracle: %s: %v", text, err)
 	}
-	got, err := collect(t.Context(), d.source, permit)
+	got, err := Collect(t.Context(), d.source, permit)
 	if problem.CodeOf(err) == problem.Unsupported && len(d.limits) > 0 {
 		d.unsupported++
 		return nil, false

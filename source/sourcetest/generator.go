@@ -277,12 +277,12 @@ func (g *generator) follow() query.Path {
 func (s *subject) pools(t *testing.T) map[string]map[string][]value.Value {
 	t.Helper()
 	out := map[string]map[string][]value.Value{}
-	for _, table := range s.data.tables {
-		out[table.name] = map[string][]value.Value{}
-		for _, row := range table.records(t) {
+	for _, table := range s.data.Tables {
+		out[table.Name] = map[string][]value.Value{}
+		for _, row := range table.Records(t) {
 			for i, v := range row {
-				name := table.columns[i].name
-				out[table.name][name] = within(out[table.name][name], v)
+				name := table.Columns[i].Name
+				out[table.Name][name] = within(out[table.Name][name], v)
 			}
 		}
 	}

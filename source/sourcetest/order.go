@@ -91,7 +91,7 @@ func (s *subject) page(t *testing.T, class, order string, size int) {
 		t.Fatal(err)
 	}
 	// Keys leave most fields of the order out of the record, so that its places must come apart from it.
-	q := &query.Find{Class: class, Order: sorts, Limit: 1000, Keys: []query.Path{{s.class(class).columns[0].name}}}
+	q := &query.Find{Class: class, Order: sorts, Limit: 1000, Keys: []query.Path{{s.class(class).Columns[0].Name}}}
 	plan, all, err := s.read(t.Context(), s.policy, reader, q)
 	if err != nil {
 		t.Errorf("%s by %q: %v", class, order, err)
@@ -108,7 +108,7 @@ func (s *subject) page(t *testing.T, class, order string, size int) {
 	}
 	var got []string
 	for range len(all) + 1 {
-		rows, err := collect(t.Context(), s.source, permit)
+		rows, err := Collect(t.Context(), s.source, permit)
 		if err != nil {
 			t.Errorf("%s by %q, pages of %d, after %s: %v", class, order, size, got, err)
 			return
@@ -261,6 +261,6 @@ func (s *subject) ids(t *testing.T) {
 	}
 }
 
-func (s *subject) class(name string) *table {
-	return &s.data.tables[slices.IndexFunc(s.data.tables, func(t table) bool { return t.name == name })]
+func (s *subject) class(name string) *Table {
+	return &s.data.Tables[slices.IndexFunc(s.data.Tables, func(t Table) bool { return t.Name == name })]
 }

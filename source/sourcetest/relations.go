@@ -6,10 +6,10 @@ func to(field, target, key string) schema.Relation {
 	return schema.Relation{Fields: []string{field}, Target: target, TargetFields: []string{key}}
 }
 
-func orgs() table {
-	return table{name: "orgs", key: []string{"id"},
-		columns: []column{{name: "id", is: schema.String, required: true}, {name: "name", is: schema.String}, {name: "settings", is: schema.JSON}},
-		rows: `
+func orgs() Table {
+	return Table{Name: "orgs", Key: []string{"id"},
+		Columns: []Column{{Name: "id", Is: schema.String, Required: true}, {Name: "name", Is: schema.String}, {Name: "settings", Is: schema.JSON}},
+		Rows: `
 ["acme",   "Acme",  {"plan":{"name":"pro"},"flags":[{"on":true},{"on":false},3]}]
 ["globex", "Globex", null]
 ["ACME",   "Other", {"plan":"none"}]
@@ -17,10 +17,10 @@ func orgs() table {
 }
 
 // users point to an org and to another user; some pointers are null, some dangle.
-func users() table {
-	return table{name: "users", key: []string{"id"}, foreign: []schema.Relation{to("boss", "users", "id"), to("org", "orgs", "id")},
-		columns: []column{id, {name: "name", is: schema.String}, {name: "org", is: schema.String}, {name: "boss", is: schema.Integer}},
-		rows: `
+func users() Table {
+	return Table{Name: "users", Key: []string{"id"}, Foreign: []schema.Relation{to("boss", "users", "id"), to("org", "orgs", "id")},
+		Columns: []Column{id, {Name: "name", Is: schema.String}, {Name: "org", Is: schema.String}, {Name: "boss", Is: schema.Integer}},
+		Rows: `
 [1, "Ann",  "acme",   null]
 [2, "Bob",  "acme",   1]
 [3, "Cat",  "globex", 2]
@@ -31,11 +31,11 @@ func users() table {
 }
 
 // posts have a key of two fields.
-func posts() table {
-	return table{name: "posts", key: []string{"org", "num"}, foreign: []schema.Relation{to("author", "users", "id"), to("org", "orgs", "id")},
-		columns: []column{{name: "org", is: schema.String, required: true}, {name: "num", is: schema.Integer, required: true},
-			{name: "title", is: schema.String}, {name: "author", is: schema.Integer}, {name: "deleted", is: schema.Boolean}, {name: "meta", is: schema.JSON}},
-		rows: `
+func posts() Table {
+	return Table{Name: "posts", Key: []string{"org", "num"}, Foreign: []schema.Relation{to("author", "users", "id"), to("org", "orgs", "id")},
+		Columns: []Column{{Name: "org", Is: schema.String, Required: true}, {Name: "num", Is: schema.Integer, Required: true},
+			{Name: "title", Is: schema.String}, {Name: "author", Is: schema.Integer}, {Name: "deleted", Is: schema.Boolean}, {Name: "meta", Is: schema.JSON}},
+		Rows: `
 ["acme",   1, "First",  1,    false, {"tags":["x","y"],"n":1}]
 ["acme",   2, "Second", 2,    true,  {"tags":[],"n":2}]
 ["acme",   3, "Third",  null, null,  null]
@@ -46,10 +46,10 @@ func posts() table {
 }
 
 // comments belong to an org through their author.
-func comments() table {
-	return table{name: "comments", key: []string{"id"}, foreign: []schema.Relation{to("author", "users", "id")},
-		columns: []column{id, {name: "author", is: schema.Integer}, {name: "body", is: schema.String}, {name: "stars", is: schema.Integer}, {name: "hidden", is: schema.Boolean}},
-		rows: `
+func comments() Table {
+	return Table{Name: "comments", Key: []string{"id"}, Foreign: []schema.Relation{to("author", "users", "id")},
+		Columns: []Column{id, {Name: "author", Is: schema.Integer}, {Name: "body", Is: schema.String}, {Name: "stars", Is: schema.Integer}, {Name: "hidden", Is: schema.Boolean}},
+		Rows: `
 [1, 1,    "one",   5,    false]
 [2, 2,    "two",   5,    true]
 [3, 3,    "three", 3,    false]
@@ -63,11 +63,11 @@ func comments() table {
 }
 
 // parts point to posts by both fields of their key, which no query follows.
-func parts() table {
-	return table{name: "parts", key: []string{"id"},
-		foreign: []schema.Relation{{Fields: []string{"org", "num"}, Target: "posts", TargetFields: []string{"org", "num"}}},
-		columns: []column{id, {name: "org", is: schema.String}, {name: "num", is: schema.Integer}},
-		rows: `
+func parts() Table {
+	return Table{Name: "parts", Key: []string{"id"},
+		Foreign: []schema.Relation{{Fields: []string{"org", "num"}, Target: "posts", TargetFields: []string{"org", "num"}}},
+		Columns: []Column{id, {Name: "org", Is: schema.String}, {Name: "num", Is: schema.Integer}},
+		Rows: `
 [1, "acme",   1]
 [2, "acme",   1]
 [3, "globex", 9]

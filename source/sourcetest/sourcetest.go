@@ -75,12 +75,12 @@ type subject struct {
 func newSubject(t *testing.T, open Open, limits Limits) *subject {
 	t.Helper()
 	s := &subject{limits: limits, met: map[Ability]bool{}}
-	for _, table := range all() {
-		if _, lacks := limits[table.needs]; lacks {
-			s.met[table.needs] = true
+	for _, table := range Tables() {
+		if _, lacks := limits[table.Needs]; lacks {
+			s.met[table.Needs] = true
 			continue
 		}
-		s.data.tables = append(s.data.tables, table)
+		s.data.Tables = append(s.data.Tables, table)
 	}
 	s.source = open(t, s.data)
 	var err error
@@ -124,11 +124,12 @@ func (s *subject) read(ctx context.Context, p *policy.Policy, who identity.Princ
 	if err != nil {
 		return nil, nil, err
 	}
-	rows, err := collect(ctx, s.source, permit)
+	rows, err := Collect(ctx, s.source, permit)
 	return &plan, rows, err
 }
 
-func collect(ctx context.Context, from source.Source, permit policy.Permit) ([]value.Row, error) {
+// Collect reads all rows of a permit.
+func Collect(ctx context.Context, from source.Source, permit policy.Permit) ([]value.Row, error) {
 	rows, err := from.Read(ctx, permit)
 	if err != nil {
 		return nil, err
@@ -223,7 +224,7 @@ func (s *subject) refusals(t *testing.T) {
 
 // ends tests that a reading stops soon after its context does, whenever that is. The question would take minutes.
 func ends(t *testing.T, open Open) {
-	s := &subject{data: Dataset{[]table{busy()}}, limits: Limits{}}
+	s := &subject{data: Dataset{[]Table{busy()}}, limits: Limits{}}
 	s.source = open(t, s.data)
 	var err error
 	if s.classes, _, err = s.source.Describe(t.Context()); err != nil {

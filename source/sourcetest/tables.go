@@ -2,22 +2,22 @@ package sourcetest
 
 import "github.com/bailiwick-dev/bailiwick/schema"
 
-var id = column{name: "id", is: schema.Integer, required: true}
+var id = Column{Name: "id", Is: schema.Integer, Required: true}
 
-// all returns the tables of the suite.
-func all() []table {
-	return []table{texts(), numbers(), times(), kinds(), docs(), lists(), odd(), events(), untyped(), floats(), micros(),
+// Tables returns the tables of the suite.
+func Tables() []Table {
+	return []Table{texts(), numbers(), times(), kinds(), docs(), lists(), odd(), events(), untyped(), floats(), micros(),
 		orgs(), users(), posts(), comments(), parts()}
 }
 
-func texts() table {
-	return table{name: "texts", key: []string{"id"},
-		columns: []column{id, {name: "s", is: schema.String, postgres: `text COLLATE "en-x-icu"`, mysql: "varchar(150) COLLATE utf8mb4_unicode_ci"},
-			{name: "ci", is: schema.String, sqlite: "TEXT COLLATE NOCASE", postgres: "text COLLATE nocase",
-				mysql: "varchar(150) CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci"},
-			{name: "code", is: schema.String, sqlite: "CHAR(4)", postgres: "char(4)", mysql: "char(4) CHARACTER SET latin1"},
-			{name: "mood", is: schema.String, postgres: "mood", mysql: "enum('sad', 'ok', 'happy')"}},
-		rows: `
+func texts() Table {
+	return Table{Name: "texts", Key: []string{"id"},
+		Columns: []Column{id, {Name: "s", Is: schema.String, Postgres: `text COLLATE "en-x-icu"`, MySQL: "varchar(150) COLLATE utf8mb4_unicode_ci"},
+			{Name: "ci", Is: schema.String, SQLite: "TEXT COLLATE NOCASE", Postgres: "text COLLATE nocase",
+				MySQL: "varchar(150) CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci"},
+			{Name: "code", Is: schema.String, SQLite: "CHAR(4)", Postgres: "char(4)", MySQL: "char(4) CHARACTER SET latin1"},
+			{Name: "mood", Is: schema.String, Postgres: "mood", MySQL: "enum('sad', 'ok', 'happy')"}},
+		Rows: `
 [1,  "apple",            "abc",   "ab",   "sad"]
 [2,  "Apple",            "ABC",   "AB",   "ok"]
 [3,  "",                 "",      "",     "happy"]
@@ -43,11 +43,11 @@ func texts() table {
 `}
 }
 
-func numbers() table {
-	return table{name: "numbers", key: []string{"id"},
-		columns: []column{id, {name: "n", is: schema.Integer}, {name: "x", is: schema.Double}, {name: "d", is: schema.Decimal},
-			{name: "small", is: schema.Integer, postgres: "smallint", mysql: "smallint"}},
-		rows: `
+func numbers() Table {
+	return Table{Name: "numbers", Key: []string{"id"},
+		Columns: []Column{id, {Name: "n", Is: schema.Integer}, {Name: "x", Is: schema.Double}, {Name: "d", Is: schema.Decimal},
+			{Name: "small", Is: schema.Integer, Postgres: "smallint", MySQL: "smallint"}},
+		Rows: `
 [1,  0,                    0,           0,                               0]
 [2,  1,                    1,           1.5,                             1]
 [3,  -1,                   -1,          -3.25,                           -1]
@@ -63,10 +63,10 @@ func numbers() table {
 `}
 }
 
-func times() table {
-	return table{name: "times", key: []string{"id"},
-		columns: []column{id, {name: "at", is: schema.Date}, {name: "local", is: schema.Date, postgres: "timestamp", mysql: "datetime(3)"}, {name: "day", is: schema.Day}},
-		rows: `
+func times() Table {
+	return Table{Name: "times", Key: []string{"id"},
+		Columns: []Column{id, {Name: "at", Is: schema.Date}, {Name: "local", Is: schema.Date, Postgres: "timestamp", MySQL: "datetime(3)"}, {Name: "day", Is: schema.Day}},
+		Rows: `
 [1,  "2026-01-31T08:00:00Z",          "2026-01-31T08:00:00",     "2026-01-31"]
 [2,  "2026-01-31T09:00:00+01:00",     "2026-01-31 08:00:00",     "2026-01-31"]
 [3,  "2026-01-31T08:00:00.123Z",      "2026-01-31T08:00:00.123", "2026-02-01"]
@@ -82,10 +82,10 @@ func times() table {
 }
 
 // kinds has a text for its key.
-func kinds() table {
-	return table{name: "kinds", key: []string{"id"},
-		columns: []column{{name: "id", is: schema.String, required: true}, {name: "b", is: schema.Boolean}, {name: "u", is: schema.UUID}, {name: "raw", is: schema.Bytes}},
-		rows: `
+func kinds() Table {
+	return Table{Name: "kinds", Key: []string{"id"},
+		Columns: []Column{{Name: "id", Is: schema.String, Required: true}, {Name: "b", Is: schema.Boolean}, {Name: "u", Is: schema.UUID}, {Name: "raw", Is: schema.Bytes}},
+		Rows: `
 ["k1", true,  "00000000-0000-0000-0000-000000000001", "aGVsbG8="]
 ["K1", false, "ffffffff-ffff-4fff-bfff-ffffffffffff", "AAEC/w=="]
 ["k2", null,  null,                                   null]
@@ -95,10 +95,10 @@ func kinds() table {
 `}
 }
 
-func docs() table {
-	return table{name: "docs", key: []string{"id"},
-		columns: []column{id, {name: "doc", is: schema.JSON}, {name: "plain", is: schema.JSON, postgres: "json"}},
-		rows: `
+func docs() Table {
+	return Table{Name: "docs", Key: []string{"id"},
+		Columns: []Column{id, {Name: "doc", Is: schema.JSON}, {Name: "plain", Is: schema.JSON, Postgres: "json"}},
+		Rows: `
 [1,  {"a":1,"b":{"c":"x"}},                                 {"a":1}]
 [2,  {"a":null},                                            {"a":null}]
 [3,  {"a":[1,2,3]},                                         {"a":[1,2]}]
@@ -134,10 +134,10 @@ func docs() table {
 `}
 }
 
-func lists() table {
-	return table{name: "lists", key: []string{"id"},
-		columns: []column{id, {name: "tags", is: schema.Array}, {name: "nums", is: schema.Array, postgres: "bigint[]"}},
-		rows: `
+func lists() Table {
+	return Table{Name: "lists", Key: []string{"id"},
+		Columns: []Column{id, {Name: "tags", Is: schema.Array}, {Name: "nums", Is: schema.Array, Postgres: "bigint[]"}},
+		Rows: `
 [1, ["a","b"],                       [1,2,3]]
 [2, [],                              []]
 [3, null,                            null]
@@ -149,11 +149,11 @@ func lists() table {
 }
 
 // odd has names that must be quoted wherever they stand.
-func odd() table {
-	return table{name: `odd "table"`, key: []string{`key "one"`, "select"},
-		columns: []column{{name: `key "one"`, is: schema.String, required: true}, {name: "select", is: schema.Integer, required: true},
-			{name: "größe", is: schema.Integer}, {name: "a b", is: schema.String}, {name: "it's", is: schema.String}, {name: "Case", is: schema.String}},
-		rows: `
+func odd() Table {
+	return Table{Name: `odd "table"`, Key: []string{`key "one"`, "select"},
+		Columns: []Column{{Name: `key "one"`, Is: schema.String, Required: true}, {Name: "select", Is: schema.Integer, Required: true},
+			{Name: "größe", Is: schema.Integer}, {Name: "a b", Is: schema.String}, {Name: "it's", Is: schema.String}, {Name: "Case", Is: schema.String}},
+		Rows: `
 ["x",    1, 10,   "p", "q",  "r"]
 ["x",    2, 20,   "p", null, "R"]
 ["y\"y", 1, null, "'", "''", null]
@@ -162,10 +162,10 @@ func odd() table {
 }
 
 // events has no key.
-func events() table {
-	return table{name: "events",
-		columns: []column{{name: "kind", is: schema.String, mysql: "text COLLATE utf8mb4_general_ci"}, {name: "n", is: schema.Integer}, {name: "at", is: schema.Date}},
-		rows: `
+func events() Table {
+	return Table{Name: "events",
+		Columns: []Column{{Name: "kind", Is: schema.String, MySQL: "text COLLATE utf8mb4_general_ci"}, {Name: "n", Is: schema.Integer}, {Name: "at", Is: schema.Date}},
+		Rows: `
 ["click", 1,    "2026-01-01T00:00:00Z"]
 ["click", 1,    "2026-01-01T00:00:00Z"]
 ["click", 2,    "2026-01-01T00:00:00Z"]
@@ -177,10 +177,10 @@ func events() table {
 }
 
 // untyped are the columns of SQLite that hold anything, whatever is declared.
-func untyped() table {
-	return table{name: "untyped", needs: Untyped, key: []string{"id"},
-		columns: []column{id, {name: "v", is: schema.Any}, {name: "m", is: schema.Any, sqlite: "MONEY"}, {name: "at", is: schema.Date}},
-		rows: `
+func untyped() Table {
+	return Table{Name: "untyped", Needs: Untyped, Key: []string{"id"},
+		Columns: []Column{id, {Name: "v", Is: schema.Any}, {Name: "m", Is: schema.Any, SQLite: "MONEY"}, {Name: "at", Is: schema.Date}},
+		Rows: `
 [1, "abc",            "5 euro", "2026-01-31T08:00:00Z"]
 [2, 5,                5,        1769846400]
 [3, "5",              7,        1769846400123]
@@ -191,10 +191,10 @@ func untyped() table {
 }
 
 // floats are those that SQLite can't store.
-func floats() table {
-	return table{name: "floats", needs: NaN, key: []string{"id"},
-		columns: []column{id, {name: "x", is: schema.Double}},
-		rows: `
+func floats() Table {
+	return Table{Name: "floats", Needs: NaN, Key: []string{"id"},
+		Columns: []Column{id, {Name: "x", Is: schema.Double}},
+		Rows: `
 [1, "NaN"]
 [2, "Infinity"]
 [3, 1]
@@ -203,10 +203,10 @@ func floats() table {
 }
 
 // micros are dates that differ by less than SQLite's functions tell apart.
-func micros() table {
-	return table{name: "micros", needs: Microseconds, key: []string{"id"},
-		columns: []column{id, {name: "at", is: schema.Date}, {name: "local", is: schema.Date, postgres: "timestamp"}},
-		rows: `
+func micros() Table {
+	return Table{Name: "micros", Needs: Microseconds, Key: []string{"id"},
+		Columns: []Column{id, {Name: "at", Is: schema.Date}, {Name: "local", Is: schema.Date, Postgres: "timestamp"}},
+		Rows: `
 [1, "2026-01-31T08:00:00.000001Z", "2026-01-31T08:00:00.000001"]
 [2, "2026-01-31T08:00:00.000002Z", "2026-01-31T08:00:00.000002"]
 [3, "1969-12-31T23:59:59.999999Z", "1969-12-31T23:59:59.999999"]

@@ -29,7 +29,7 @@ func (s *subject) where(t *testing.T) {
 
 // has reports whether the source has a class; one that it can't have is among its limits.
 func (s *subject) has(class string) bool {
-	return slices.ContainsFunc(s.data.tables, func(t table) bool { return t.name == class })
+	return slices.ContainsFunc(s.data.Tables, func(t Table) bool { return t.Name == class })
 }
 
 // ask asks for the records and for their number.
