@@ -239,7 +239,25 @@ func (r *records) addFields(s query.AddFields) error {
 		}
 		defs = append(defs, d)
 	}
-	return r.project(defs)
+	return r.project(r.placed(defs))
+}
+
+// placed orders definitions by the places that their names have in the records; new ones come last, in their order.
+func (r *records) placed(defs []definition) []definition {
+	var names []string
+	for _, c := range r.shape.Columns {
+		if c.Path != nil {
+			names = append(names, c.Path[0])
+		}
+	}
+	at := func(d definition) int {
+		if i := slices.Index(names, d.path[0]); i >= 0 {
+			return i
+		}
+		return len(names)
+	}
+	slices.SortStableFunc(defs, func(a, b definition) int { return at(a) - at(b) })
+	return defs
 }
 
 // within makes a definition that reaches into JSON one of the whole column, in the place of the one that is there.

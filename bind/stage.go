@@ -161,7 +161,7 @@ func (r *records) unwind(s query.Unwind) error {
 		defs = slices.DeleteFunc(defs, func(d definition) bool { return begins(d.path, path) })
 		defs = append(defs, definition{path: path, node: r.column(width+1, s.At), at: s.At})
 	}
-	return r.project(defs)
+	return r.project(r.placed(defs))
 }
 
 func (r *records) replaceRoot(s query.ReplaceRoot) error {
