@@ -1,0 +1,183 @@
+package pipelines
+
+import (
+	"embed"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// An Ability is something of pipelines that not every source can do, as the questions name it.
+type Ability string
+
+// The abilities. A source without one refuses with problem.Unsupported, or isn't exact.
+const (
+	Decimals Ability = "Decimals" // arithmetic with more digits than a double or a 64-bit integer holds
+)
+
+// Limits are the abilities that a source hasn't got, each with the reason.
+type Limits map[Ability]string
+
+// The questions are the specification: a file for each family of stages or operators.
+//
+//go:embed questions
+var questions embed.FS
+
+// A question is a pipeline over a class and its answer: the records in their order.
+//
+// In the files it begins a line: the class and the stages, or an expression that is computed over the one record of the
+// class values. Then come the records, or the value, on indented lines. A line "! Decimals" before it names what it needs.
+//
+// Ids are text inside of lists and objects that a pipeline makes. At the top they still are what the database holds; they
+// become text on the way out.
+type question struct {
+	class, pipeline string
+	rows            []value.Value
+	needs           Ability
+}
+
+func (q *question) String() string { return q.class + " " + q.pipeline }
+
+// read reads the questions of a file.
+func read(t *testing.T, file string) []question {
+	t.Helper()
+	b, err := questions.ReadFile("questions/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []question
+	var needs Ability
+	single := false // the question is an expression
+	for line := range strings.Lines(string(b)) {
+		line = strings.TrimRight(line, "\n")
+		switch {
+		case line == "" || line[0] == '#':
+		case line[0] == '!':
+			needs = Ability(strings.TrimSpace(line[1:]))
+		case line[0] == ' ':
+			q := &out[len(out)-1]
+			if single {
+				line = `{"v":` + line + `}`
+			}
+			v, err := value.Read([]byte(line), 0)
+			if err != nil {
+				t.Fatalf("%s: %s: %v", file, line, err)
+			}
+			q.rows = append(q.rows, v)
+		case line[0] == '{' || line[0] == '[':
+			out = append(out, question{class: "values", pipeline: `[{"$project":{"v":` + line + `}}]`, needs: needs})
+			needs, single = "", true
+		default:
+			class, pipeline, ok := strings.Cut(line, " [")
+			if !ok {
+				t.Fatalf("%s: %s", file, line)
+			}
+			out = append(out, question{class: class, pipeline: "[" + pipeline, needs: needs})
+			needs, single = "", false
+		}
+	}
+	return out
+}
+
+func (s *subject) answers(t *testing.T, file string) {
+	for _, q := range read(t, file) {
+		rows, err := s.ask(t.Context(), asker{s.policy, reader}, parse(t, q.class, q.pipeline))
+		if err == nil {
+			err = differ(rows, q.rows)
+		}
+		s.judge(t, &q, err)
+	}
+}
+
+// judge tells what went wrong with a question, and whether a declared limit isn't true.
+func (s *subject) judge(t *testing.T, q *question, err error) {
+	t.Helper()
+	why, lacks := s.Limits[q.needs]
+	s.met[q.needs] = s.met[q.needs] || lacks
+	if code := problem.CodeOf(err); err != nil && (code == problem.Upstream || code == problem.Internal) {
+		t.Errorf("%s: %v", q, problem.Of(err).Err)
+		return
+	}
+	switch {
+	case lacks && err == nil:
+		t.Errorf("%s is answered, yet the source is said to have no %s (%s)", q, q.needs, why)
+	case !lacks && err != nil:
+		t.Errorf("%s: %v", q, err)
+	}
+}
+
+// differ says how rows, all of them, aren't what is wanted.
+func differ(got, want []value.Value) error {
+	if slices.EqualFunc(got, want, same) {
+		return nil
+	}
+	return fmt.Errorf("\n got%s\nwant%s", show(got), show(want))
+}
+
+// same reports whether two records have equal members in one order.
+func same(a, b value.Value) bool {
+	return equal(a, b) && slices.EqualFunc(a.Members(), b.Members(), func(x, y value.Member) bool { return x.Name == y.Name })
+}
+
+// equal is value.Equal, but that doubles may differ in their last digits: no two databases take the same square root.
+func equal(a, b value.Value) bool {
+	switch {
+	case a.Kind() == value.Array && b.Kind() == value.Array:
+		return slices.EqualFunc(a.List(), b.List(), equal)
+	case a.Kind() == value.Object && b.Kind() == value.Object:
+		if len(a.Members()) != len(b.Members()) {
+			return false
+		}
+		for _, m := range a.Members() {
+			if other, ok := b.Get(m.Name); !ok || !equal(m.Value, other) {
+				return false
+			}
+		}
+		return true
+	case (a.Kind() == value.Float || b.Kind() == value.Float) && a.IsNumber() && b.IsNumber():
+		x, _ := a.AsFloat()
+		y, _ := b.AsFloat()
+		return value.Equal(a, b) || math.Abs(x-y) <= 1e-12*math.Max(math.Abs(x), math.Abs(y))
+	}
+	return value.Equal(a, b)
+}
+
+func show(rows []value.Value) string {
+	var out strings.Builder
+	for _, r := range rows {
+		out.WriteString("\n  " + r.String())
+	}
+	return out.String()
+}
+
+// complete tests that there is a question for every stage, accumulator and operator.
+func complete(t *testing.T) {
+	var all strings.Builder
+	files, err := questions.ReadDir("questions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if f.IsDir() {
+			continue
+		}
+		for _, q := range read(t, f.Name()) {
+			all.WriteString(q.pipeline)
+		}
+	}
+	names := append(slices.Concat(query.Stages, query.Accumulators), "$cond", "$switch", "$literal", "$filter", "$map", "$reduce", "$$ROOT", "$expr")
+	for _, s := range query.Signatures {
+		names = append(names, s.Op)
+	}
+	for _, name := range names {
+		if !strings.Contains(all.String(), `"`+name+`"`) {
+			t.Errorf("no question asks for %s", name)
+		}
+	}
+}
