@@ -143,7 +143,7 @@ func (d *differential) halves(g *generator, p draft) {
 	if strings.Contains(value.OfArray(p.stages).String(), `"$sample"`) {
 		return // another pipeline draws others
 	}
-	yes, no := members(), members()
+	var yes, no value.Value
 	if g.chance("expression", 2) {
 		x := g.expr(condition, s, 3)
 		yes, no = object1("$expr", x), object1("$expr", object1("$not", list(x)))
