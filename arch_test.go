@@ -27,7 +27,8 @@ var mayImport = map[string]string{
 
 	// the way
 	"identity":      "problem query value",
-	"bind":          "algebra problem query schema value",
+	"bind":          "algebra bind/typed problem query schema value",
+	"bind/typed":    "algebra problem query schema value",
 	"policy":        "algebra bind identity problem query schema value",
 	"compile":       "algebra compile/expr compile/regex policy problem query schema value",
 	"compile/expr":  "algebra compile/regex problem query schema value",
