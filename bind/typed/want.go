@@ -217,6 +217,7 @@ func (n *Node) uuid() bool {
 	return ok
 }
 
+// What names an operand in a message: its column and type, or the constant as written.
 func What(n *Node) string {
 	switch {
 	case n.IsObject():

@@ -39,13 +39,17 @@ func run(check bool) error {
 	if err != nil {
 		return err
 	}
+	can, err := dialects()
+	if err != nil {
+		return err
+	}
 	var editor bytes.Buffer
 	if err := json.Indent(&editor, config.JSONSchema(), "", "  "); err != nil {
 		return err
 	}
 	editor.WriteByte('\n')
 	var differ []string
-	for name, page := range map[string][]byte{"tools.md": tools, "configuration.md": configuration, "command-line.md": commands, "bailiwick.schema.json": editor.Bytes()} {
+	for name, page := range map[string][]byte{"tools.md": tools, "dialects.md": can, "configuration.md": configuration, "command-line.md": commands, "bailiwick.schema.json": editor.Bytes()} {
 		path := filepath.Join("docs", name)
 		have, err := os.ReadFile(path)
 		switch {
