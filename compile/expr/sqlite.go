@@ -32,7 +32,7 @@ func (sqlite) Stored(_ Scope, x string, f *schema.Field) string {
 	case schema.Bytes:
 		return "CASE WHEN typeof(" + x + ") = 'blob' THEN " + x + " END"
 	case schema.Double:
-		return "CASE WHEN typeof(" + x + ") IN ('integer', 'real') THEN CAST(" + x + " AS REAL) END"
+		return "CASE WHEN typeof(" + x + ") IN ('integer', 'real') THEN CAST(" + x + " AS REAL) + 0.0 END" // a zero has no sign
 	case schema.Decimal: // a real that is whole becomes an integer, so that equal decimals are the same
 		return "CASE typeof(" + x + ") WHEN 'integer' THEN " + x + " WHEN 'real' THEN CASE WHEN " + x + " = CAST(" + x +
 			" AS INTEGER) THEN CAST(" + x + " AS INTEGER) WHEN abs(" + x + ") < 9e999 THEN " + x + " END END"
@@ -197,8 +197,6 @@ func (d sqlite) text(x string, from schema.Type) string {
 		return call(SQLiteDayText, x)
 	case schema.Bytes:
 		return call(SQLiteBase64, x)
-	case schema.JSON, schema.Array:
-		return call(SQLitePlain, x)
 	}
 	return x
 }
@@ -222,6 +220,10 @@ func (d sqlite) Convert(_ Scope, x string, from, to schema.Type) string {
 		x, suffix = call(SQLiteOfAny, x), SQLiteOfJSON
 	case schema.JSON, schema.Array:
 		suffix = SQLiteOfJSON
+	case schema.Decimal:
+		if to == schema.String {
+			suffix = SQLiteOfDecimals
+		}
 	case schema.Boolean:
 		switch to {
 		case schema.String:

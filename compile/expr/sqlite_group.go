@@ -43,14 +43,15 @@ func (d sqlite) Accumulate(_ Scope, op algebra.Accumulate, x string, from schema
 	case algebra.Sum:
 		switch from {
 		case schema.Integer:
-			return sumOfIntegers(x, "%s", "0"), nil
+			return sumOfIntegers(x), nil
 		case schema.Decimal:
 			return call(SQLiteSum+SQLiteOfDecimals, x), nil
 		}
 		return call(SQLiteSum, x), nil
 	case algebra.Avg:
 		if from == schema.Integer {
-			return sumOfIntegers(x, "CAST(%s AS REAL) / count("+x+")", "NULL"), nil
+			high, low := halves(x)
+			return "((" + high + " * 4294967296.0 + " + low + ") / count(" + x + "))", nil
 		}
 		return call(SQLiteAvg, x), nil
 	case algebra.Min:
@@ -71,13 +72,16 @@ func (d sqlite) Accumulate(_ Scope, op algebra.Accumulate, x string, from schema
 	return "", problem.New(problem.Internal, fmt.Sprintf("no accumulator %d in SQLite", op))
 }
 
-// sumOfIntegers adds the halves of each number apart, for sum() fails beyond 64 bits; then is made of the sum, and
-// nothing stands for none. SQLite computes aggregates that are written twice once.
-func sumOfIntegers(x, then, nothing string) string {
-	low := "sum(" + x + " & 4294967295)"
-	high := "(sum(" + x + " >> 32) + (" + low + " >> 32))"
-	sum := "((" + high + " << 32) | (" + low + " & 4294967295))"
-	return "CASE WHEN " + high + " BETWEEN -2147483648 AND 2147483647 THEN " + fmt.Sprintf(then, sum) + " WHEN count(" + x + ") = 0 THEN " + nothing + " END"
+// sumOfIntegers is null beyond 64 bits. SQLite computes aggregates that are written twice once.
+func sumOfIntegers(x string) string {
+	high, low := halves(x)
+	return "CASE WHEN " + high + " BETWEEN -2147483648 AND 2147483647 THEN (" + high + " << 32) | " + low + " WHEN count(" + x + ") = 0 THEN 0 END"
+}
+
+// halves adds the halves of each number apart, for sum() fails beyond 64 bits: the sum is high × 2^32 + low.
+func halves(x string) (high, low string) {
+	low = "sum(" + x + " & 4294967295)"
+	return "(sum(" + x + " >> 32) + (" + low + " >> 32))", "(" + low + " & 4294967295)"
 }
 
 func (sqlite) Pick(_ Scope, x, when string, _ schema.Type) string {
@@ -97,7 +101,14 @@ func (sqlite) Distinct(_ Scope, x string) string { return call(SQLiteDistinct, x
 func (d sqlite) Digest(s Scope, seed string, xs []string, types []schema.Type) string {
 	args := []string{s.Arg(seed, "")}
 	for i, x := range xs {
-		args = append(args, d.text(x, types[i]))
+		if types[i] == schema.Bytes {
+			args = append(args, d.text(x, types[i]))
+			continue
+		}
+		if types[i] == schema.Any {
+			x = "NULL"
+		}
+		args = append(args, d.Convert(s, x, types[i], schema.String))
 	}
 	return call(SQLiteDigest, args...)
 }

@@ -5,9 +5,9 @@ package expr
 // is. JSON is text that SQLiteJSON or another of them made; dates are milliseconds since 1970.
 const (
 	SQLiteInstant = "bailiwick_instant" // (stored) the instant that a date column holds, in the years 1 to 9999
-	SQLiteDay     = "bailiwick_day"     // (stored) its midnight
+	SQLiteDay     = "bailiwick_day"     // (stored) the same where it is a midnight
 	SQLiteUUID    = "bailiwick_uuid"    // (stored) text that is a UUID, in lower case
-	SQLiteJSON    = "bailiwick_json"    // (stored) text that is JSON as it is, other text quoted; null for JSON's null and for bytes
+	SQLiteJSON    = "bailiwick_json"    // (stored) text that is JSON as it is, other text and bytes in base64 quoted; null for JSON's null
 
 	// Arithmetic: two integers make an integer, two reals a real, by algebra's rules for each.
 	SQLiteAdd      = "bailiwick_add"
@@ -27,16 +27,15 @@ const (
 	SQLiteCompare     = "bailiwick_compare"      // (x, y) -1, 0 or 1; null equals null and is least
 	SQLiteJSONCompare = "bailiwick_json_compare" // (x, y) the same of JSON; 2 for two objects or lists that differ
 
-	SQLiteConcat    = "bailiwick_concat"     // (x, …)
-	SQLiteSubstring = "bailiwick_substring"  // (x, from, length) in code points
-	SQLiteSplit     = "bailiwick_split"      // (x, separator) a JSON list
-	SQLiteReplace   = "bailiwick_replace"    // (x, find, replacement)
-	SQLiteQuote     = "bailiwick_quote"      // (text) as JSON
-	SQLiteNumber    = "bailiwick_number"     // (number) as JSON
-	SQLiteBase64    = "bailiwick_base64"     // (bytes) as text
-	SQLiteDateText  = "bailiwick_date_text"  // (date) in ISO 8601
-	SQLiteDayText   = "bailiwick_day_text"   // (day) in ISO 8601
-	SQLitePlain     = "bailiwick_plain_text" // (JSON) as plain text: value.AppendText
+	SQLiteConcat    = "bailiwick_concat"    // (x, …)
+	SQLiteSubstring = "bailiwick_substring" // (x, from, length) in code points
+	SQLiteSplit     = "bailiwick_split"     // (x, separator) a JSON list
+	SQLiteReplace   = "bailiwick_replace"   // (x, find, replacement)
+	SQLiteQuote     = "bailiwick_quote"     // (text) as JSON
+	SQLiteNumber    = "bailiwick_number"    // (number) as JSON
+	SQLiteBase64    = "bailiwick_base64"    // (bytes) as text
+	SQLiteDateText  = "bailiwick_date_text" // (date) in ISO 8601
+	SQLiteDayText   = "bailiwick_day_text"  // (day) in ISO 8601
 
 	SQLitePart      = "bailiwick_part"       // (x, name, …) what a path leads to in JSON
 	SQLiteSetPart   = "bailiwick_set_part"   // (x, new, name, …); new may be null
@@ -72,7 +71,7 @@ const (
 	SQLiteToInteger = "bailiwick_to_integer"
 	SQLiteToDouble  = "bailiwick_to_double"
 	SQLiteToDecimal = "bailiwick_to_decimal"
-	SQLiteToString  = "bailiwick_to_string"
+	SQLiteToString  = "bailiwick_to_string" // with SQLiteOfDecimals after it, of a decimal
 	SQLiteToBoolean = "bailiwick_to_boolean"
 	SQLiteToDate    = "bailiwick_to_date"
 	SQLiteOfJSON    = "_json"

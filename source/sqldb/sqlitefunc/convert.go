@@ -36,6 +36,12 @@ func conversions() map[string]function {
 	} {
 		out[name] = ofText(func(text string) driver.Value { return as(scalar(text)) })
 	}
+	out[expr.SQLiteToString+expr.SQLiteOfDecimals] = function{1, func(args []driver.Value) driver.Value {
+		if d, ok := decimalOfValue(args[0]); ok {
+			return d.plain()
+		}
+		return nil
+	}}
 	for name, to := range map[string]func(v value.Value) driver.Value{
 		expr.SQLiteToInteger: toInteger,
 		expr.SQLiteToDouble:  toDouble,
@@ -45,7 +51,18 @@ func conversions() map[string]function {
 		expr.SQLiteToDate:    func(v value.Value) driver.Value { return dateOf(v, true) },
 	} {
 		out[name] = function{1, func(args []driver.Value) driver.Value { return to(plainValue(args[0])) }}
-		out[name+expr.SQLiteOfJSON] = ofText(func(text string) driver.Value { return to(scalar(text)) })
+		out[name+expr.SQLiteOfJSON] = ofText(func(text string) driver.Value {
+			v := scalar(text)
+			if f, ok := v.AsFloat(); ok && v.Kind() == value.Decimal && name != expr.SQLiteToDecimal {
+				v = value.OfFloat(f + 0)
+				if n, whole := scalar(text).AsInt(); whole {
+					v = value.OfInt(n)
+				} else if math.IsInf(f, 0) {
+					return nil
+				}
+			}
+			return to(v)
+		})
 	}
 	return out
 }
@@ -74,7 +91,7 @@ func asInteger(v value.Value) driver.Value {
 
 func asDouble(v value.Value) driver.Value {
 	if f, ok := v.AsFloat(); ok && !math.IsInf(f, 0) {
-		return f
+		return f + 0 // a zero has no sign
 	}
 	return nil
 }
@@ -84,7 +101,7 @@ func asDecimal(v value.Value) driver.Value {
 	case value.Int:
 		return v.Int()
 	case value.Decimal:
-		return decimalOf(v.Text()).number()
+		return near(v.Text())
 	case value.Float:
 		if d, ok := decimalOfValue(v.Float()); ok {
 			return d.number()
@@ -111,19 +128,10 @@ func toInteger(v value.Value) driver.Value {
 			return n
 		}
 		return nil
-	case value.Decimal:
-		return cut(decimalOf(v.Text()))
 	case value.Float:
-		if d, ok := decimalOfValue(v.Float()); ok {
-			return cut(d)
+		if f := math.Trunc(v.Float()); f >= -1<<63 && f < 1<<63 {
+			return int64(f)
 		}
-	}
-	return nil
-}
-
-func cut(d decimal) driver.Value {
-	if n, ok := d.places(0, true).integer(); ok {
-		return n
 	}
 	return nil
 }
@@ -147,19 +155,30 @@ func toDecimal(v value.Value) driver.Value {
 		return truth(v.Bool())
 	case value.String:
 		if text, ok := numeral(v.Text()); ok {
-			return decimalOf(text).number()
+			return near(text)
 		}
 		return nil
 	}
 	return asDecimal(v)
 }
 
+// near is the decimal that text writes with an exponent within a thousand.
+func near(text string) driver.Value {
+	if i := strings.IndexAny(text, "eE"); i >= 0 {
+		if e, err := strconv.Atoi(text[i+1:]); err != nil || e > 1000 || e < -1000 {
+			return nil
+		}
+	}
+	return decimalOf(text).number()
+}
+
 // numeral returns text that writes a number as JSON does, without a leading plus; leading zeros and points are fine.
 func numeral(text string) (string, bool) {
-	text = strings.TrimPrefix(text, "+")
-	rest := strings.TrimPrefix(text, "-")
-	if len(rest) < len(text) && strings.HasPrefix(text, "+") || strings.HasPrefix(rest, "+") {
-		return "", false
+	rest, plus := strings.CutPrefix(text, "+")
+	if plus {
+		text = rest
+	} else {
+		rest = strings.TrimPrefix(rest, "-")
 	}
 	whole := digits(&rest)
 	if after, ok := strings.CutPrefix(rest, "."); ok {
@@ -194,18 +213,13 @@ func toString(v value.Value) driver.Value {
 	switch v.Kind() {
 	case value.Null, value.Bytes:
 		return nil
-	case value.Decimal:
-		return plain(v.Text())
 	}
 	return v.String()
 }
 
-// plain writes a decimal without zeros at the end; one of an exponent that would make it long stays as it is.
-func plain(text string) string {
-	d := decimalOf(text)
+// plain writes a decimal that SQLite can hold without an exponent and without zeros at the end.
+func (d decimal) plain() string {
 	switch {
-	case d.exp < -400 || d.exp > 400:
-		return text
 	case d.digits == "":
 		return "0"
 	case d.exp >= 0:

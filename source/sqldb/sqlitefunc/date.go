@@ -66,7 +66,12 @@ func (c *caches) at(ms, name driver.Value) (time.Time, clock, bool) {
 		return time.Time{}, clock{}, false
 	}
 	loc := c.zones.get(text, zone).(*time.Location)
-	return time.UnixMilli(n).UTC(), clock{loc}, loc != nil
+	if loc == nil {
+		return time.Time{}, clock{}, false
+	}
+	t := time.UnixMilli(n).UTC()
+	year := t.In(loc).Year()
+	return t, clock{loc}, year >= 1 && year <= 9999
 }
 
 func dates(c *caches) map[string]function {
@@ -123,15 +128,15 @@ func dates(c *caches) map[string]function {
 }
 
 func instant(args []driver.Value) driver.Value {
-	if ms, ok := storedInstant(args[0]); ok {
-		return ms
+	if t, ok := storedInstant(args[0]); ok {
+		return t.UnixMilli()
 	}
 	return nil
 }
 
 func midnight(args []driver.Value) driver.Value {
-	if ms, ok := storedInstant(args[0]); ok {
-		return time.UnixMilli(ms).UTC().Truncate(day * time.Second).UnixMilli()
+	if t, ok := storedInstant(args[0]); ok && t.UnixMicro()%(day*1e6) == 0 {
+		return t.UnixMilli()
 	}
 	return nil
 }

@@ -106,7 +106,7 @@ func (d decimal) integer() (int64, bool) {
 // float returns the double next to d, and whether one is near.
 func (d decimal) float() (float64, bool) {
 	f, err := strconv.ParseFloat(d.sign()+"0"+d.digits+"e"+strconv.Itoa(d.exp), 64)
-	return f, err == nil
+	return f + 0, err == nil
 }
 
 // number returns d as SQLite holds decimals, nil where it can't.

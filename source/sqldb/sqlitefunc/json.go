@@ -124,10 +124,10 @@ func storedJSON(args []driver.Value) driver.Value {
 			return jsonText(text)
 		}
 		return quote(v)
-	case int64, float64:
-		return string(plainValue(v).AppendJSON(nil))
+	case nil:
+		return nil
 	}
-	return nil
+	return string(plainValue(args[0]).AppendJSON(nil))
 }
 
 // plainValue is a number or text of SQLite.
@@ -136,7 +136,7 @@ func plainValue(v driver.Value) value.Value {
 	case int64:
 		return value.OfInt(v)
 	case float64:
-		return value.OfFloat(v)
+		return value.OfFloat(v + 0) // a zero has no sign
 	case string:
 		return value.OfString(strings.ToValidUTF8(v, "\uFFFD"))
 	case []byte:
@@ -174,15 +174,26 @@ func setPart(args []driver.Value) driver.Value {
 	if !ok || len(args) < 2 {
 		return nil
 	}
-	from, to, ok := find(text, path(args[2:]))
-	if !ok {
-		return text
-	}
 	part, ok := args[1].(string)
 	if !ok {
 		part = "null"
 	}
-	return jsonText(text[:from] + part + text[to:])
+	names := path(args[2:])
+	if from, to, ok := find(text, names); ok {
+		return jsonText(text[:from] + part + text[to:])
+	}
+	if len(names) == 0 {
+		return text
+	}
+	last := len(names) - 1
+	from, to, ok := find(text, names[:last])
+	if holder := text[from:to]; !ok || holder == "" || holder[0] != '{' {
+		return text
+	}
+	if (&scan{text: text, at: from + 1}).more() {
+		return text[:to-1] + "," + quote(names[last]) + ":" + part + text[to-1:]
+	}
+	return text[:from] + "{" + quote(names[last]) + ":" + part + "}" + text[to:]
 }
 
 func elementAt(args []driver.Value) driver.Value {
@@ -306,7 +317,7 @@ func numbersIn(text string, yield func(float64)) bool {
 	return elements(text, func(raw string) bool {
 		if raw != "" && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9') {
 			f, _ := value.OfDecimal(raw).AsFloat()
-			yield(f)
+			yield(f + 0)
 		}
 		return true
 	})

@@ -20,7 +20,7 @@ func numbers() map[string]function {
 			case int64:
 				return value.OfInt(v).String()
 			case float64:
-				return string(value.OfFloat(v).AppendJSON(nil))
+				return string(value.OfFloat(v + 0).AppendJSON(nil))
 			}
 			return nil
 		}},
@@ -81,7 +81,7 @@ func reals(op func(x, y float64) float64) func(args []driver.Value) driver.Value
 			return nil
 		}
 		if z := op(x, y); !math.IsNaN(z) && !math.IsInf(z, 0) {
-			return z
+			return z + 0 // a zero has no sign
 		}
 		return nil
 	}
@@ -194,9 +194,9 @@ func whole(direction int) func(args []driver.Value) driver.Value {
 			return x
 		case float64:
 			if direction > 0 {
-				return math.Ceil(x) + 0 // no negative zero
+				return math.Ceil(x) + 0
 			}
-			return math.Floor(x)
+			return math.Floor(x) + 0
 		}
 		return nil
 	}
@@ -218,7 +218,7 @@ func rounded(cut bool) func(args []driver.Value) driver.Value {
 			}
 			return nil
 		case float64:
-			if !cut && math.Abs(x) > 1e15 {
+			if math.Abs(x) > 1e15 {
 				return x
 			}
 		}

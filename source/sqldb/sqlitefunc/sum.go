@@ -119,7 +119,7 @@ func (s *sum) value() driver.Value {
 		if !ok {
 			return nil
 		}
-		return f / float64(s.count)
+		return f/float64(s.count) + 0
 	}
 	if s.decimal {
 		return d.number()
@@ -127,60 +127,62 @@ func (s *sum) value() driver.Value {
 	return d.real()
 }
 
-// A deviation is the standard deviation of reals, rounded once: it is made of exact sums.
+// A deviation is the standard deviation of reals, rounded once: it is made of exact sums, in base 2. It is null when one
+// of them is too large or small for arithmetic.
 type deviation struct {
 	sample int64 // 1 for the sample's
-	sum    sum
-	square map[int]*big.Int // the sums of squares by exponent
+	count  int64
+	wrong  bool
+	powers map[int]*power2
 }
 
+// A power2 is the sums of what has one exponent, and of its squares.
+type power2 struct{ sum, squares big.Int }
+
 func (d *deviation) add(v driver.Value) {
-	d.sum.add(v)
-	var mantissa int64
-	exp := 0
-	switch v := v.(type) {
-	case int64:
-		mantissa = v
-	case float64:
-		mantissa, exp = fewest(v)
-	default:
+	x, ok := v.(float64)
+	if !ok {
 		return
 	}
-	if d.square == nil {
-		d.square = map[int]*big.Int{}
+	d.count++
+	if !sized(x) {
+		d.wrong = true
+		return
 	}
-	total := d.square[exp]
-	if total == nil {
-		total = new(big.Int)
-		d.square[exp] = total
+	fraction, exp := math.Frexp(x)
+	p := d.powers[exp]
+	if p == nil {
+		if d.powers == nil {
+			d.powers = map[int]*power2{}
+		}
+		p = &power2{}
+		d.powers[exp] = p
 	}
-	n := big.NewInt(mantissa)
-	total.Add(total, n.Mul(n, n))
+	n := big.NewInt(int64(math.Ldexp(fraction, 53))) // all bits of it
+	p.sum.Add(&p.sum, n)
+	p.squares.Add(&p.squares, n.Mul(n, n))
 }
 
 // value is the root of (n·Σx² - (Σx)²) / (n·(n - sample)).
 func (d *deviation) value() driver.Value {
-	count := d.sum.count
-	if d.sum.wrong || count-d.sample < 1 {
+	if d.wrong || d.count-d.sample < 1 {
 		return nil
 	}
-	total, exp := d.sum.total()
-	squares := new(big.Int)
-	for e, n := range d.square {
-		squares.Add(squares, new(big.Int).Mul(n, power(2*(e-exp))))
+	least := 0
+	for exp := range d.powers {
+		least = min(least, exp)
 	}
-	squares.Mul(squares, big.NewInt(count))
-	squares.Sub(squares, total.Mul(total, total))
-	below := new(big.Int).Mul(big.NewInt(count), big.NewInt(count-d.sample))
-	if exp > 0 {
-		squares.Mul(squares, power(2*exp))
-	} else {
-		below.Mul(below, power(-2*exp))
+	sum, squares := new(big.Int), new(big.Int)
+	for exp, p := range d.powers {
+		up := uint(exp - least)
+		sum.Add(sum, new(big.Int).Lsh(&p.sum, up))
+		squares.Add(squares, new(big.Int).Lsh(&p.squares, 2*up))
 	}
+	squares.Mul(squares, big.NewInt(d.count))
+	squares.Sub(squares, sum.Mul(sum, sum))
+	below := new(big.Int).Mul(big.NewInt(d.count), big.NewInt(d.count-d.sample))
+	below.Lsh(below, uint(2*(53-least)))
 	root := new(big.Float).SetPrec(128).SetRat(new(big.Rat).SetFrac(squares, below))
 	f, _ := root.Sqrt(root).Float64()
-	if math.IsInf(f, 0) {
-		return nil
-	}
 	return f
 }

@@ -70,7 +70,6 @@ func texts(c *caches) map[string]function {
 		}},
 		expr.SQLiteUUID:  ofText(func(text string) driver.Value { return uuid(text) }),
 		expr.SQLiteQuote: ofText(func(text string) driver.Value { return quote(text) }),
-		expr.SQLitePlain: ofText(func(text string) driver.Value { return read(text).String() }),
 		expr.SQLiteBase64: {1, func(args []driver.Value) driver.Value {
 			if b, ok := args[0].([]byte); ok {
 				return base64.StdEncoding.EncodeToString(b)
@@ -183,22 +182,21 @@ func digest(args []driver.Value) driver.Value {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// storedInstant is the milliseconds since 1970 that a date column holds, as the adapter shows it: text in ISO 8601,
-// integers that count seconds or, from 10^11 on, milliseconds, reals that are Julian days.
-func storedInstant(v driver.Value) (int64, bool) {
+// storedInstant is what a date column holds, as the adapter shows it: text in ISO 8601, integers that count seconds or, from 10^11 on, milliseconds, reals that are Julian days.
+func storedInstant(v driver.Value) (time.Time, bool) {
 	const seconds = 99999999999
 	switch v := v.(type) {
 	case string:
 		date, ok := value.OfDateText(v)
-		return time.UnixMicro(date.Micros()).UnixMilli(), ok && inYears(time.UnixMicro(date.Micros()).UnixMilli())
+		return time.UnixMicro(date.Micros()), ok && inYears(time.UnixMicro(date.Micros()).UnixMilli())
 	case int64:
 		if v >= -seconds && v <= seconds {
 			v *= 1000
 		}
-		return v, inYears(v)
+		return time.UnixMilli(v), inYears(v)
 	case float64:
 		ms := math.Round((v - 2440587.5) * 86400000)
-		return int64(ms), ms >= minMillis && ms <= maxMillis
+		return time.UnixMilli(int64(ms)), ms >= minMillis && ms <= maxMillis
 	}
-	return 0, false
+	return time.Time{}, false
 }
