@@ -41,6 +41,7 @@ type Statement struct {
 	Args    []any    // int64, float64, string, []byte, bool, []int64, []float64, []string
 	Columns []Column // what a row holds; nil for a count, whose row is one integer
 	Order   []int    // the columns that hold the values of the plan's order; nil when it isn't unique
+	Zones   []string // the named time zones that it needs, in the order of their names
 }
 
 // A Column is one value of a row as the source gives it.
@@ -62,18 +63,22 @@ func SQL(p policy.Permit, d Dialect) (Statement, error) {
 	}
 	w := &writer{speaker: s, plan: &plan}
 	w.text.Grow(1 << 10) // a class of 20 fields
-	if plan.Count {
+	switch {
+	case plan.Program != nil:
+		err = w.pipeline(d)
+	case plan.Count:
 		err = w.count()
-	} else {
+	default:
 		err = w.find()
 	}
 	if err != nil {
 		return Statement{}, err
 	}
-	if len(w.args) > maxArguments {
-		return Statement{}, problem.New(problem.InvalidQuery, fmt.Sprintf("the query compares with %d values; at most %d", len(w.args), maxArguments))
+	text, args, err := w.resolve(w.text.String())
+	if err != nil {
+		return Statement{}, err
 	}
-	return Statement{Text: w.text.String(), Args: w.args, Columns: w.columns, Order: w.order}, nil
+	return Statement{Text: text, Args: args, Columns: w.columns, Order: w.order, Zones: w.zones}, nil
 }
 
 // A speaker is what differs between dialects. An operand x is the text of a column or of a JSON node.
@@ -84,8 +89,12 @@ type speaker interface {
 	key(x string, f, other *schema.Field) string
 	// placeholder is the place of argument n, counted from 1, cast to a type of the dialect ("" for none).
 	placeholder(n int, cast string) string
-	// limit is the place of argument n where it is the limit.
-	limit(n int) string
+	// counts reports whether a placeholder names its argument, which then may stand at several places.
+	counts() bool
+	// limit writes a placeholder where it is the limit.
+	limit(place string) string
+	// computed describes a value of type t that an expression of compile/expr makes, as if a field held it.
+	computed(t schema.Type) *schema.Field
 	// read is how a column is selected.
 	read(x string, f *schema.Field) string
 	// sorted is how a column is ordered by, and whether its value comes as milliseconds.
@@ -130,22 +139,17 @@ type writer struct {
 	speaker
 	plan    *policy.Plan
 	text    strings.Builder
-	args    []any
+	args    []arg
 	aliases int
 	columns []Column
 	order   []int
+	zones   []string
 }
 
 func (w *writer) write(parts ...string) {
 	for _, p := range parts {
 		w.text.WriteString(p)
 	}
-}
-
-// arg writes the place of a value.
-func (w *writer) arg(v any, cast string) {
-	w.args = append(w.args, v)
-	w.write(w.placeholder(len(w.args), cast))
 }
 
 // alias makes a name for a table that is unique in the statement.
@@ -183,20 +187,23 @@ func (w *writer) find() error {
 		if i == 0 {
 			sep = " ORDER BY "
 		}
-		expr, _ := w.sorted(w.column(view(-1), o.Field.Name), o.Field)
-		w.write(sep, expr)
-		if o.Desc {
-			w.write(" DESC")
-		}
-		w.write(w.ordered(o.Field, o.Desc))
+		w.write(sep, w.Sorted(w.column(view(-1), o.Field.Name), o.Field, o.Desc))
 	}
-	w.args = append(w.args, int64(w.plan.Limit)+1)
-	w.write(" LIMIT ", w.limit(len(w.args)))
+	w.write(" LIMIT ", w.Limit(int64(w.plan.Limit)+1))
 	if w.plan.Skip > 0 {
 		w.write(" OFFSET ")
 		w.arg(int64(w.plan.Skip), "")
 	}
 	return nil
+}
+
+// Sorted writes a term of an order.
+func (w *writer) Sorted(x string, f *schema.Field, desc bool) string {
+	x, _ = w.sorted(x, f)
+	if desc {
+		x += " DESC"
+	}
+	return x + w.ordered(f, desc)
 }
 
 // places selects the values of the order where no column holds them, and tells where each is.
@@ -244,7 +251,7 @@ func (w *writer) from() error {
 	}
 	w.write(" WHERE ")
 	if w.plan.Where != nil {
-		if err := w.filter(w.plan.Where, fields{view(-1), w.plan.View.Class()}); err != nil {
+		if err := w.filter(w.plan.Where, w.of(w.plan.View.Class(), view(-1))); err != nil {
 			return err
 		}
 	}
@@ -296,7 +303,7 @@ func (w *writer) scoped(v *policy.View) error {
 			w.write(")")
 			continue
 		}
-		if err := w.filter(l.Filter, fields{class, c}); err != nil {
+		if err := w.filter(l.Filter, w.of(c, class)); err != nil {
 			return err
 		}
 	}
@@ -350,7 +357,9 @@ func (w *writer) column(alias, name string) string { return alias + "." + w.quot
 // standard is what SQLite and PostgreSQL have of standard SQL.
 type standard struct{}
 
-func (standard) quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+func (standard) quote(name string) string {
+	return `"` + strings.NewReplacer(`"`, `""`, "\x00", "\uFFFD").Replace(name) + `"`
+}
 
 func (standard) missing(x string, _ *schema.Field) string { return x + " IS NULL" }
 

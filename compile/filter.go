@@ -9,10 +9,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// fields is what the paths of a filter begin with: the columns of a class under an alias.
-type fields struct {
-	alias string
-	class *schema.Class
+// fields finds what the path of a filter begins with; an operand without a field is none.
+type fields func(name string) operand
+
+// of returns the fields of a class under an alias.
+func (w *writer) of(class *schema.Class, alias string) fields {
+	return func(name string) operand {
+		if f := class.Field(name); f != nil {
+			return operand{w.column(alias, f.Name), f}
+		}
+		return operand{}
+	}
 }
 
 // An operand is what a comparison looks at: a column, or a JSON node.
@@ -51,12 +58,11 @@ func (w *writer) logic(f query.Filter, one func(query.Filter, query.Path) error)
 
 // condition writes one condition over columns.
 func (w *writer) condition(f query.Filter, path query.Path, over fields) error {
-	field := over.class.Field(path[0])
-	if field == nil {
-		return problem.New(problem.Internal, fmt.Sprintf("no field %s in the plan's class", path[0]))
+	x := over(path[0])
+	if x.field == nil {
+		return problem.New(problem.Internal, fmt.Sprintf("no field %s in what the plan filters", path[0]))
 	}
-	x := operand{w.column(over.alias, field.Name), field}
-	if field.Type.Structured() {
+	if x.field.Type.Structured() {
 		return w.inside(f, x, path[1:])
 	}
 	return w.atom(f, x)

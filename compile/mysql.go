@@ -15,11 +15,20 @@ import (
 // spaces at their ends passed over: comparisons name one that is binary and pads nothing.
 type mysql struct{}
 
-func (mysql) quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+func (mysql) quote(name string) string {
+	return "`" + strings.NewReplacer("`", "``", "\x00", "\uFFFD").Replace(name) + "`"
+}
 
 func (mysql) placeholder(int, string) string { return "?" }
 
-func (mysql) limit(int) string { return "?" }
+func (mysql) limit(place string) string { return place }
+
+func (mysql) counts() bool { return false }
+
+func (mysql) computed(t schema.Type) *schema.Field {
+	return &schema.Field{Type: t, Native: [...]string{schema.String: "longtext", schema.Integer: "bigint", schema.Double: "double", schema.Decimal: "decimal",
+		schema.Boolean: "tinyint", schema.Date: "datetime", schema.Day: "date", schema.UUID: "uuid", schema.Bytes: "longblob", schema.JSON: "json", schema.Opaque: ""}[t]}
+}
 
 // key compares pointers by their bytes. What is a number on one side alone is text on both: MariaDB would take all
 // text that is no number for 0.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/compile/expr"
 	"github.com/bailiwick-dev/bailiwick/compile/regex"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -23,7 +24,14 @@ func (postgres) placeholder(n int, cast string) string {
 	return "$" + strconv.Itoa(n) + "::" + cast
 }
 
-func (p postgres) limit(n int) string { return p.placeholder(n, "") }
+func (postgres) counts() bool { return true }
+
+func (postgres) limit(place string) string { return place }
+
+func (postgres) computed(t schema.Type) *schema.Field {
+	return &schema.Field{Type: t, Native: [...]string{schema.String: "text", schema.Integer: "int8", schema.Double: "float8", schema.Decimal: "numeric",
+		schema.Boolean: "bool", schema.Date: "timestamp", schema.Day: "date", schema.UUID: "uuid", schema.Bytes: "bytea", schema.JSON: "jsonb", schema.Opaque: ""}[t]}
+}
 
 // read gives text where PostgreSQL's own output isn't what the field's type promises.
 func (p postgres) read(x string, f *schema.Field) string {
@@ -247,15 +255,13 @@ func (p postgres) string(x operand) string {
 	return x.text + `::text COLLATE "C"`
 }
 
-// document is a JSON column as jsonb. Text of type json may hold what jsonb can't (escaped NUL, lone surrogates,
-// numbers beyond numeric), and a cast would raise an error: such a document counts as null.
+// document is a JSON column as jsonb.
 func (postgres) document(x operand) string {
 	switch {
 	case x.field.Type == schema.Array:
 		return "to_jsonb(" + x.text + ")"
 	case x.field.Native == "json":
-		plain := `regexp_replace(` + x.text + `::text, '\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}', '', 'g')`
-		return `CASE WHEN ` + plain + ` ~ '\\u(0000|[dD][89a-fA-F])|[0-9][eE][+-]?[0-9]{4}' THEN NULL ELSE ` + x.text + `::jsonb END`
+		return expr.JSONText(x.text)
 	}
 	return x.text
 }

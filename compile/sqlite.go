@@ -25,7 +25,23 @@ type sqlite struct{ standard }
 func (sqlite) placeholder(int, string) string { return "?" }
 
 // limit has a sign: SQLite takes a bare argument into its plan, and so would plan anew each time that one is bound.
-func (sqlite) limit(int) string { return "+?" }
+func (sqlite) limit(place string) string { return "+" + place }
+
+func (sqlite) counts() bool { return false }
+
+// milliseconds is the native type of a computed date: an integer, milliseconds since 1970 whatever its size.
+const milliseconds = "milliseconds"
+
+func (sqlite) computed(t schema.Type) *schema.Field {
+	f := &schema.Field{Type: t}
+	switch t {
+	case schema.Date, schema.Day:
+		f.Native = milliseconds
+	case schema.Double:
+		f.Native = "REAL"
+	}
+	return f
+}
 
 // read takes the declared type off a column (a unary plus does), so that the driver gives what is stored.
 func (sqlite) read(x string, _ *schema.Field) string { return "+" + x }
@@ -33,7 +49,7 @@ func (sqlite) read(x string, _ *schema.Field) string { return "+" + x }
 func (sqlite) sorted(x string, f *schema.Field) (string, bool) {
 	switch {
 	case f.Type == schema.Date || f.Type == schema.Day:
-		return millis(x), true
+		return millis(x, f), true
 	case f.Unordered:
 		return x + " COLLATE BINARY", false
 	}
@@ -44,7 +60,10 @@ func (sqlite) ordered(*schema.Field, bool) string { return "" }
 
 // millis is the instant that a column holds in milliseconds, null when it holds none. SQLite has no dates: text is
 // read as ISO 8601, integers as seconds or, from 10^11 on, as milliseconds since 1970, reals as Julian days.
-func millis(x string) string {
+func millis(x string, f *schema.Field) string {
+	if f.Native == milliseconds {
+		return x
+	}
 	return "CASE typeof(" + x + ") WHEN 'text' THEN CASE WHEN " + x + " GLOB '[0-9][0-9][0-9][0-9]-*' THEN" +
 		" CAST(round(unixepoch(" + x + ", 'subsec') * 1000) AS INTEGER) END" +
 		" WHEN 'integer' THEN CASE WHEN " + x + " BETWEEN -99999999999 AND 99999999999 THEN " + x + " * 1000 ELSE " + x + " END" +
@@ -59,7 +78,7 @@ func (s sqlite) compare(w *writer, x operand, op string, v any) error {
 	guard := ""
 	switch v := v.(type) {
 	case moment:
-		w.write(millis(x.text), " ", op, " ")
+		w.write(millis(x.text, x.field), " ", op, " ")
 		w.arg(v.millis(), "")
 		return nil
 	case string:
@@ -102,7 +121,7 @@ func (s sqlite) among(w *writer, x operand, values []value.Value) error {
 	case values[0].IsNumber():
 		left = x.text
 	case values[0].Kind() != value.String:
-		left = millis(x.text)
+		left = millis(x.text, x.field)
 	case x.field.Unordered:
 		left += " COLLATE BINARY"
 	}

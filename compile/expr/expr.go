@@ -99,6 +99,10 @@ type Dialect interface {
 	Elements(s Scope, x string) (from, element, position string)
 	// Barrier is what ends a derived table that must not be merged into the statement around it.
 	Barrier() string
+	// Materialized is what makes a WITH query run once, however often it is read; "" where that can't be asked for.
+	Materialized() string
+	// Correlates reports whether a derived table may refer to what stands outside of it.
+	Correlates() bool
 }
 
 // An Over is an algebra.Over with its operands as text; Initial and Limit are "" for none.

@@ -207,3 +207,9 @@ func (standard) Case(_ Scope, ifs, thens []string, otherwise string, _ schema.Ty
 	b.WriteString(" END)")
 	return b.String()
 }
+
+// Materialized implements Dialect.
+func (standard) Materialized() string { return " MATERIALIZED" }
+
+// Correlates implements Dialect.
+func (standard) Correlates() bool { return true }

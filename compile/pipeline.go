@@ -1,0 +1,76 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/compile/expr"
+	"github.com/bailiwick-dev/bailiwick/compile/stage"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// pipeline writes the plan's program.
+func (w *writer) pipeline(d Dialect) error {
+	e, err := d.expressions()
+	if err != nil {
+		return err
+	}
+	text, fields, err := stage.Write(statement{w}, e, w.plan.Program, int64(w.plan.Limit)+1)
+	if err != nil {
+		return err
+	}
+	w.write(text)
+	for _, f := range fields {
+		w.columns = append(w.columns, Column{Field: f, Millis: d == SQLite && f.Native == milliseconds})
+	}
+	return nil
+}
+
+func (d Dialect) expressions() (expr.Dialect, error) {
+	if d == PostgreSQL {
+		return expr.PostgreSQL(), nil
+	}
+	return nil, problem.New(problem.Unsupported, "pipelines don't run here yet")
+}
+
+// A statement is a writer, as compile/stage uses it.
+type statement struct{ *writer }
+
+// Alias implements expr.Scope.
+func (s statement) Alias(prefix string) string { return s.alias(prefix) }
+
+// Zone implements expr.Scope.
+func (s statement) Zone(name string) {
+	if i, found := slices.BinarySearch(s.zones, name); !found {
+		s.zones = slices.Insert(s.zones, i, name)
+	}
+}
+
+// View implements stage.Statement.
+func (s statement) View(n int, alias string) (string, error) {
+	if n < 0 || n >= len(s.plan.Views) {
+		return "", problem.New(problem.Internal, fmt.Sprintf("the plan has no view %d", n))
+	}
+	return s.captured(func() error { return s.derived(s.plan.Views[n], alias) })
+}
+
+// Name implements stage.Statement.
+func (s statement) Name(alias, field string) string { return s.column(alias, field) }
+
+// Filter implements stage.Statement.
+func (s statement) Filter(f query.Filter, columns func(string) (string, *schema.Field)) (string, error) {
+	return s.captured(func() error {
+		return s.filter(f, func(name string) operand {
+			x, field := columns(name)
+			return operand{x, field}
+		})
+	})
+}
+
+// Computed implements stage.Statement.
+func (s statement) Computed(t schema.Type) *schema.Field { return s.computed(t) }
+
+// Read implements stage.Statement.
+func (s statement) Read(x string, f *schema.Field) string { return s.read(x, f) }

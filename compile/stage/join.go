@@ -1,0 +1,173 @@
+package stage
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/compile/expr"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+func joined(texts []string) string { return strings.Join(texts, ", ") }
+
+// alone returns r as one thing that can stand in FROM beside others, with tests of its own inside.
+func (b *builder) alone(r *relation) *relation {
+	if r = b.open(r); len(r.where) > 0 {
+		return b.wrap(r)
+	}
+	return r
+}
+
+func (b *builder) join(r *relation, st *algebra.Join, at place) (*relation, error) {
+	right, err := b.program(st.Right, at.input, at.outer)
+	if err != nil {
+		return nil, err
+	}
+	r, right = b.open(r), b.alone(right)
+	on, err := b.pairs(&scope{b: b, r: r, outer: at.outer, lets: true}, &scope{b: b, r: right, outer: at.outer, lets: true}, st.On)
+	if err != nil {
+		return nil, err
+	}
+	kind := " JOIN "
+	if st.Keep {
+		kind = " LEFT JOIN "
+	}
+	test := strings.Join(on, " AND ")
+	if test == "" {
+		test = "TRUE"
+	}
+	return &relation{
+		shape: st.Shape, where: r.where, from: r.item() + kind + right.item() + " ON " + test,
+		columns: append(r.columns[:len(r.columns):len(r.columns)], right.columns...),
+	}, nil
+}
+
+// pairs writes that each pair is equal; null equals nothing.
+func (b *builder) pairs(left, right *scope, on []algebra.Pair) ([]string, error) {
+	var tests []string
+	for _, p := range on {
+		x, err := expr.Write(b.d, left, p.Left)
+		if err != nil {
+			return nil, err
+		}
+		y, err := expr.Write(b.d, right, p.Right)
+		if err != nil {
+			return nil, err
+		}
+		test, err := b.d.Compare(right, algebra.Eq, y, x, p.Left.Type())
+		if err != nil {
+			return nil, err
+		}
+		tests = append(tests, test)
+	}
+	return tests, nil
+}
+
+// nest adds a list as a subquery over each record.
+func (b *builder) nest(r *relation, st *algebra.Nest, at place) (*relation, error) {
+	r = b.open(r)
+	outer := &scope{b: b, r: r, outer: at.outer, lets: true}
+	right, err := b.program(st.Right, at.input, outer)
+	if err != nil {
+		return nil, err
+	}
+	right = b.open(right)
+	s := &scope{b: b, r: right, outer: outer, lets: true}
+	on, err := b.pairs(outer, s, st.On)
+	if err != nil {
+		return nil, err
+	}
+	right.where = append(right.where, on...)
+	list := b.list(s)
+	if !b.d.Correlates() && mentionsOuter(outer, right.item()) {
+		return nil, expr.Unsupported("this source can use a variable of a $lookup only in $match stages that come first in its pipeline",
+			"move the $match with the variable to the front, or join with localField and foreignField")
+	}
+	next := *r
+	next.columns = append(r.columns[:len(r.columns):len(r.columns)], "("+list+")")
+	next.shape = st.Shape
+	return &next, nil
+}
+
+// list writes a SELECT of one value: the list of the records of s as objects, in order.
+func (b *builder) list(s *scope) string {
+	collected := b.d.Collect(s, b.object(s), b.terms(s, s.r.shape.Order))
+	return b.selected(s.r, []string{collected})
+}
+
+// mentionsOuter reports whether text refers to a record that a list is made for.
+func mentionsOuter(outer *scope, text string) bool {
+	for ; outer != nil; outer = outer.outer {
+		if mentions(text, outer.r.alias) {
+			return true
+		}
+	}
+	return false
+}
+
+// object writes a record as a JSON object of its visible columns; more is the name and the value of one more member.
+func (b *builder) object(s *scope, more ...string) string {
+	var visible []int
+	for i, c := range s.r.shape.Columns {
+		if c.Path != nil {
+			visible = append(visible, i)
+		}
+	}
+	names, values := b.members(s, visible, nil)
+	if len(more) == 2 {
+		names, values = append(names, more[0]), append(values, more[1])
+	}
+	return b.d.Object(s, names, values)
+}
+
+// members are the names and values of the object at prefix, which the columns are in.
+func (b *builder) members(s *scope, columns []int, prefix query.Path) (names, values []string) {
+	shape := &s.r.shape
+	for len(columns) > 0 {
+		path := shape.Columns[columns[0]].Path
+		name := path[len(prefix)]
+		if len(path) == len(prefix)+1 {
+			names, values = append(names, name), append(values, b.leaf(s, columns[0]))
+			columns = columns[1:]
+			continue
+		}
+		var inside, rest []int
+		for _, i := range columns {
+			if p := shape.Columns[i].Path; len(p) > len(prefix)+1 && p[len(prefix)] == name {
+				inside = append(inside, i)
+			} else {
+				rest = append(rest, i)
+			}
+		}
+		columns = rest
+		at := path[:len(prefix)+1]
+		n, v := b.members(s, inside, at)
+		object := b.d.Object(s, n, v)
+		if slices.ContainsFunc(shape.Optional, func(o query.Path) bool { return slices.Equal(o, at) }) {
+			there := make([]string, len(inside))
+			for j, i := range inside {
+				there[j] = s.Column(i) + " IS NOT NULL"
+			}
+			object = b.d.Case(s, []string{"(" + strings.Join(there, " OR ") + ")"}, []string{object}, "", schema.JSON)
+		}
+		names, values = append(names, name), append(values, object)
+	}
+	return names, values
+}
+
+// leaf writes column i as JSON. Ids leave as text.
+func (b *builder) leaf(s *scope, i int) string {
+	c := &s.r.shape.Columns[i]
+	x, t := s.Column(i), c.Type
+	switch {
+	case t == schema.JSON || t == schema.Array:
+		return x
+	case t == schema.Opaque:
+		t = schema.String
+	case c.ID && (t == schema.Integer || t == schema.Decimal || t == schema.Double):
+		x, t = b.d.Convert(s, x, t, schema.String), schema.String
+	}
+	return b.d.ToJSON(s, x, t)
+}

@@ -1,0 +1,92 @@
+package stage
+
+import (
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// A scope is the columns of a relation, as expressions see them. It implements expr.Scope.
+type scope struct {
+	b       *builder
+	r       *relation
+	outer   *scope // the record for which r is a list
+	uses    []int  // how often each column is used; a computed one that is used twice is computed below. nil: once each
+	lets    bool   // all computed columns are computed below
+	count   []int  // not nil: what is written is thrown away, but how often it uses each column is counted here
+	closed  bool   // nothing can be put below
+	refused bool   // something had to be
+}
+
+// Arg implements expr.Scope.
+func (s *scope) Arg(v any, cast string) string { return s.b.s.Arg(v, cast) }
+
+// Alias implements expr.Scope.
+func (s *scope) Alias(prefix string) string { return s.b.s.Alias(prefix) }
+
+// Zone implements expr.Scope.
+func (s *scope) Zone(name string) { s.b.s.Zone(name) }
+
+// Atom implements expr.Scope.
+func (s *scope) Atom(x string) string {
+	if short(x) {
+		return x
+	}
+	if s.count != nil {
+		return "x"
+	}
+	if s.closed {
+		s.refused = true
+		return x
+	}
+	return s.b.let(s.r, x)
+}
+
+// short reports whether x is a name or a number.
+func short(x string) bool {
+	for i := range len(x) {
+		if c := x[i]; !word(c) && c != '.' && c != '"' && c != '`' && c != 0 && c != '$' {
+			return false
+		}
+	}
+	return len(x) < 80
+}
+
+// Column implements expr.Scope.
+func (s *scope) Column(i int) string {
+	x := s.raw(i)
+	if f := s.r.shape.Columns[i].Field; f != nil {
+		return s.b.d.Stored(s, x, f)
+	}
+	return x
+}
+
+// raw is column i as it is held.
+func (s *scope) raw(i int) string {
+	x := s.r.columns[i]
+	if s.count != nil {
+		s.count[i]++
+	}
+	if s.r.shape.Columns[i].Field != nil || s.r.grouped || s.r.alias == "" {
+		return x
+	}
+	if s.lets || s.uses != nil && s.uses[i] > 1 {
+		return s.Atom(x)
+	}
+	return x
+}
+
+// Outer implements expr.Scope.
+func (s *scope) Outer(up, i int) (string, error) {
+	at := s
+	for ; up > 0 && at != nil; up-- {
+		at = at.outer
+	}
+	if at == nil || at == s {
+		return "", problem.New(problem.Internal, "an expression refers to a record that isn't there")
+	}
+	return at.Column(i), nil
+}
+
+// counting returns a scope over r that only counts how often each column is used.
+func counting(b *builder, r *relation, outer *scope) *scope {
+	return &scope{b: b, r: r, outer: outer, count: make([]int, len(r.columns))}
+}
