@@ -29,10 +29,13 @@ func (w *writer) pipeline(d Dialect) error {
 }
 
 func (d Dialect) expressions() (expr.Dialect, error) {
-	if d == PostgreSQL {
+	switch d {
+	case SQLite:
+		return expr.SQLite(), nil
+	case PostgreSQL:
 		return expr.PostgreSQL(), nil
 	}
-	return nil, problem.New(problem.Unsupported, "pipelines don't run here yet")
+	return nil, problem.New(problem.Unsupported, "this source can't run pipelines")
 }
 
 // A statement is a writer, as compile/stage uses it.

@@ -150,18 +150,20 @@ func (p postgres) Distinct(s Scope, x string) string {
 
 // Digest implements Dialect.
 func (p postgres) Digest(s Scope, seed string, xs []string, types []schema.Type) string {
-	parts := make([]string, len(xs))
+	parts := []string{s.Arg(seed, "text")}
 	for i, x := range xs {
+		if i > 0 {
+			parts = append(parts, "chr(31)")
+		}
 		switch types[i] {
 		case schema.JSON, schema.Array, schema.Any, schema.Opaque:
-			parts[i] = "''"
 			continue
 		case schema.Bytes:
 			x = "translate(encode(" + x + ", 'base64'), chr(10), '')"
 		default:
 			x = p.Convert(s, x, types[i], schema.String)
 		}
-		parts[i] = "coalesce(" + x + ", '')"
+		parts = append(parts, "coalesce("+x+", '')")
 	}
-	return "md5(" + strings.Join(append([]string{s.Arg(seed, "text")}, strings.Join(parts, " || chr(31) || ")), " || ") + ")" + pgC
+	return "md5(" + strings.Join(parts, " || ") + ")" + pgC
 }
