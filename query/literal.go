@@ -215,6 +215,9 @@ func Pointer(at, token string) string {
 }
 
 func article(noun string) string {
+	if noun == "null" {
+		return noun
+	}
 	if strings.ContainsRune("aeiou", rune(noun[0])) {
 		return "an " + noun
 	}

@@ -1,16 +1,22 @@
 package query
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
 
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // noPlace compares what is asked, not where it stood.
 var noPlace = cmp.Options{
 	cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".At" }, cmp.Ignore()),
+	cmpopts.EquateEmpty(),
 	cmp.Comparer(func(a, b value.Value) bool {
 		return string(a.AppendJSON(nil)) == string(b.AppendJSON(nil)) && a.Kind() == b.Kind()
 	}),
@@ -86,4 +92,262 @@ func TestParsePipeline(t *testing.T) {
 			t.Errorf("%s reads back otherwise: %v %s", tt.out, err, diff)
 		}
 	}
+}
+
+func TestParsePipelineRefuses(t *testing.T) {
+	list := func(n int, s string) string { return "[" + strings.TrimSuffix(strings.Repeat(s+",", n), ",") + "]" }
+	members := func(n int, s string) string {
+		parts := make([]string, n)
+		for i := range parts {
+			parts[i] = fmt.Sprintf(`"f%d":%s`, i, s)
+		}
+		return "{" + strings.Join(parts, ",") + "}"
+	}
+	deep := strings.Repeat(`[{"$unionWith":{"coll":"b","pipeline":`, 3) + `[{"$set":{"a":` + strings.Repeat(`{"$not":`, 17) + `1` + strings.Repeat(`}`, 17) + `}}]` + strings.Repeat(`}}]`, 3)
+	for _, tt := range []struct{ in, pointer, detail string }{
+		{`{}`, "", "a pipeline is a list of stages, not an object"},
+		{`[]`, "", "a pipeline has at least one stage"},
+		{list(MaxStages+1, `{"$limit":1}`), "", "a pipeline has at most 20 stages; got 21"},
+		{`[{"$unionWith":{"coll":"b","pipeline":` + list(MaxStages+1, `{"$limit":1}`) + `}}]`, "/0/$unionWith/pipeline", "a pipeline has at most 20 stages; got 21"},
+		{list(MaxStages, `{"$project":`+members(20, "1")+`}`), "/19/$project/f0", "a pipeline has at most 400 stages, fields and expressions in all"},
+		{deep, "/0/$unionWith/pipeline/0/$unionWith/pipeline/0/$unionWith/pipeline/0/$set/a" + strings.Repeat("/$not", 17), "a pipeline is nested deeper than 20"},
+		{`[1]`, "/0", `a stage is an object with one key, as in {"$match": {"status": "open"}}`},
+		{`[{}]`, "/0", `a stage is an object with one key, as in {"$match": {"status": "open"}}`},
+		{`[{"$limit":1},{"$limit":1,"$skip":1}]`, "/1", `a stage is an object with one key, as in {"$match": {"status": "open"}}`},
+		{`[{"match":{}}]`, "/0/match", `unknown stage "match"`},
+		{`[{"$out":"b"}]`, "/0/$out", "$out writes, and a pipeline only reads"},
+		{`[{"$merge":{"into":"b"}}]`, "/0/$merge", "$merge writes, and a pipeline only reads"},
+		{`[{"$where":"1"}]`, "/0/$where", "$where runs code in the database, which is never allowed"},
+		{`[{"$collStats":{}}]`, "/0/$collStats", "$collStats is not supported"},
+		{`[{"$indexStats":{}}]`, "/0/$indexStats", "$indexStats is not supported"},
+		{`[{"$planCacheStats":{}}]`, "/0/$planCacheStats", "$planCacheStats is not supported"},
+		{`[{"$currentOp":{}}]`, "/0/$currentOp", "$currentOp is not supported"},
+		{`[{"$search":{}}]`, "/0/$search", "$search is not supported"},
+		{`[{"$searchMeta":{}}]`, "/0/$searchMeta", "$searchMeta is not supported"},
+		{`[{"$setWindowFields":{}}]`, "/0/$setWindowFields", "$setWindowFields is not supported"},
+		{`[{"$densify":{}}]`, "/0/$densify", "$densify is not supported"},
+		{`[{"$fill":{}}]`, "/0/$fill", "$fill is not supported"},
+		{`[{"$geoNear":{}}]`, "/0/$geoNear", "$geoNear is not supported"},
+		{`[{"$documents":[]}]`, "/0/$documents", "$documents is not supported"},
+
+		{`[{"$match":1}]`, "/0/$match", "$match takes a where object, not an integer"},
+		{`[{"$match":{"a":{"$gtt":1}}}]`, "/0/$match/a/$gtt", `unknown operator "$gtt"`},
+		{`[{"$match":{"$or":[{"$expr":1}]}}]`, "/0/$match/$or/0/$expr", "$expr stands at the top of a $match, or in a $and there, alone"},
+		{`[{"$match":{"$not":{"$expr":1}}}]`, "/0/$match/$not/$expr", "$expr stands at the top of a $match, or in a $and there, alone"},
+		{`[{"$match":{"$and":[{"$and":[{"$expr":1}]}]}}]`, "/0/$match/$and/0/$and/0/$expr", "$expr stands at the top of a $match, or in a $and there, alone"},
+		{`[{"$match":{"a":{"$inQuery":{"className":"b","where":{"$expr":1}}}}}]`, "/0/$match/a/$inQuery/where/$expr", "$expr stands at the top of a $match, or in a $and there, alone"},
+		{`[{"$match":{"a":{"$elemMatch":{"$expr":1}}}}]`, "/0/$match/a/$elemMatch/$expr", "$expr stands at the top of a $match, or in a $and there, alone"},
+		{`[{"$match":{"$expr":{"$ad":1}}}]`, "/0/$match/$expr/$ad", `unknown operator "$ad"`},
+		{list(3, `{"$match":`+members(80, "1")+`}`), "/2/$match/f40", "where has more than 200 conditions"},
+
+		{`[{"$project":{}}]`, "/0/$project", `$project takes an object of fields, as in {"title": 1}`},
+		{`[{"$project":["a"]}]`, "/0/$project", `$project takes an object of fields, as in {"title": 1}`},
+		{`[{"$project":{"a":1,"b":0}}]`, "/0/$project/b", `$project can't keep some fields and drop others, but for "_id": 0`},
+		{`[{"$project":{"a":0,"b":"$c"}}]`, "/0/$project/b", `$project can't keep some fields and drop others, but for "_id": 0`},
+		{`[{"$project":{"_id":1,"b":0}}]`, "/0/$project/b", `$project can't keep some fields and drop others, but for "_id": 0`},
+		{`[{"$project":{"_id.a":0,"b":1}}]`, "/0/$project/b", `$project can't keep some fields and drop others, but for "_id": 0`},
+		{`[{"$project":{"a":2}}]`, "/0/$project/a", "a number in $project is 1 to keep a field or 0 to drop it"},
+		{`[{"$project":{"a":0.5}}]`, "/0/$project/a", "a number in $project is 1 to keep a field or 0 to drop it"},
+		{`[{"$project":{"a":{}}}]`, "/0/$project/a", `"a" is given an empty object`},
+		{`[{"$project":{"a":{"b":1,"$add":1}}}]`, "/0/$project/a/$add", "operators can't stand beside plain keys in one object"},
+		{`[{"$project":{"$a":1}}]`, "/0/$project/$a", `"$a" is not a field name: it begins with $`},
+		{`[{"$project":{"a":1,"a.b":1}}]`, "/0/$project/a.b", `"a.b" is named beside "a"`},
+		{`[{"$project":{"a":{"b":1},"a.b":"$c"}}]`, "/0/$project/a.b", `"a.b" is named beside "a.b"`},
+		{`[{"$project":{"a.b.c.d.e":{"f.g.h":{"i":1}}}}]`, "/0/$project/a.b.c.d.e/f.g.h/i", "a path has at most 8 parts"},
+		{`[{"$set":{}}]`, "/0/$set", `$set takes an object of fields to compute, as in {"total": {"$add": ["$a", "$b"]}}`},
+		{`[{"$addFields":1}]`, "/0/$addFields", `$addFields takes an object of fields to compute, as in {"total": {"$add": ["$a", "$b"]}}`},
+		{`[{"$addFields":{"a":{"b":{}}}}]`, "/0/$addFields/a/b", `"b" is given an empty object`},
+		{`[{"$addFields":{"a.b":1,"a":1}}]`, "/0/$addFields/a", `"a" is named beside "a.b"`},
+		{`[{"$unset":1}]`, "/0/$unset", "$unset takes the name of a field, not an integer"},
+		{`[{"$unset":[]}]`, "/0/$unset", "$unset takes the name of a field, or a list of them"},
+		{`[{"$unset":["a",1]}]`, "/0/$unset/1", "$unset takes the name of a field, not an integer"},
+		{`[{"$unset":["a","a"]}]`, "/0/$unset/1", `"a" is named beside "a"`},
+
+		{`[{"$group":1}]`, "/0/$group", "$group takes an object with _id and accumulators, not an integer"},
+		{`[{"$group":{"n":{"$count":{}}}}]`, "/0/$group", "$group needs _id"},
+		{`[{"$group":{"_id":{"$ad":1}}}]`, "/0/$group/_id/$ad", `unknown operator "$ad"`},
+		{`[{"$group":{"_id":null,"n":1}}]`, "/0/$group/n", `"n" takes one accumulator, as in {"$sum": "$amount"}`},
+		{`[{"$group":{"_id":null,"n":{"$sum":1,"$avg":1}}}]`, "/0/$group/n", `"n" takes one accumulator, as in {"$sum": "$amount"}`},
+		{`[{"$group":{"_id":null,"n":{"$add":1}}}]`, "/0/$group/n/$add", `unknown accumulator "$add"`},
+		{`[{"$group":{"_id":null,"n":{"$accumulator":{}}}}]`, "/0/$group/n/$accumulator", "$accumulator runs code in the database, which is never allowed"},
+		{`[{"$group":{"_id":null,"n":{"$count":1}}}]`, "/0/$group/n/$count", "$count takes an empty object"},
+		{`[{"$group":{"_id":null,"n.m":{"$sum":1}}}]`, "/0/$group/n.m", `"n.m" can't have a dot: it names one field`},
+		{`[{"$sort":{}}]`, "/0/$sort", `$sort takes an object of fields, as in {"created_at": -1}`},
+		{`[{"$sort":"a"}]`, "/0/$sort", `$sort takes an object of fields, as in {"created_at": -1}`},
+		{`[{"$sort":{"a":0}}]`, "/0/$sort/a", "a field of $sort is 1 for ascending or -1 for descending"},
+		{`[{"$sort":{"a":"desc"}}]`, "/0/$sort/a", "a field of $sort is 1 for ascending or -1 for descending"},
+		{`[{"$sort":{"a":{"$meta":"textScore"}}}]`, "/0/$sort/a/$meta", "$meta is not supported"},
+		{`[{"$sort":` + members(MaxSort+1, "1") + `}]`, "/0/$sort", "$sort takes at most 8 fields; got 9"},
+		{`[{"$skip":-1}]`, "/0/$skip", "$skip takes a whole number, 0 or more"},
+		{`[{"$skip":1.5}]`, "/0/$skip", "$skip takes a whole number, 0 or more"},
+		{`[{"$limit":0}]`, "/0/$limit", "$limit takes a whole number, 1 or more"},
+		{`[{"$limit":"5"}]`, "/0/$limit", "$limit takes a whole number, 1 or more"},
+		{`[{"$count":1}]`, "/0/$count", "$count takes the name of a field, not an integer"},
+		{`[{"$count":""}]`, "/0/$count", `"" is not a field name: a part of it is empty`},
+		{`[{"$count":"a.b"}]`, "/0/$count", `"a.b" can't have a dot: it names one field`},
+		{`[{"$unwind":"a"}]`, "/0/$unwind", `$unwind takes a path that begins with $, as in "$labels"`},
+		{`[{"$unwind":{"path":1}}]`, "/0/$unwind/path", `$unwind takes a path that begins with $, as in "$labels"`},
+		{`[{"$unwind":{}}]`, "/0/$unwind", "$unwind needs path"},
+		{`[{"$unwind":{"path":"$a","preserve":true}}]`, "/0/$unwind/preserve", `$unwind has no key "preserve"; it takes path, includeArrayIndex and preserveNullAndEmptyArrays`},
+		{`[{"$unwind":{"path":"$a","includeArrayIndex":"$i"}}]`, "/0/$unwind/includeArrayIndex", `"$i" is not a field name: it begins with $`},
+		{`[{"$unwind":{"path":"$a","preserveNullAndEmptyArrays":1}}]`, "/0/$unwind/preserveNullAndEmptyArrays", "preserveNullAndEmptyArrays takes true or false"},
+
+		{`[{"$lookup":1}]`, "/0/$lookup", "$lookup takes an object with from, localField, foreignField, let, pipeline and as, not an integer"},
+		{`[{"$lookup":{"as":"c"}}]`, "/0/$lookup", "$lookup needs from"},
+		{`[{"$lookup":{"from":1,"as":"c"}}]`, "/0/$lookup/from", "from takes the name of a class, not an integer"},
+		{`[{"$lookup":{"from":"b"}}]`, "/0/$lookup", "$lookup needs as"},
+		{`[{"$lookup":{"from":"b","as":"$c"}}]`, "/0/$lookup/as", `"$c" is not a field name: it begins with $`},
+		{`[{"$lookup":{"from":"b","as":"c"}}]`, "/0/$lookup", "$lookup needs localField and foreignField, or pipeline"},
+		{`[{"$lookup":{"from":"b","as":"c","localField":"a"}}]`, "/0/$lookup", "$lookup takes localField and foreignField together"},
+		{`[{"$lookup":{"from":"b","as":"c","localField":"$a","foreignField":"b"}}]`, "/0/$lookup/localField", `"$a" is not a field name: it begins with $`},
+		{`[{"$lookup":{"from":"b","as":"c","localField":"a","foreignField":"b","let":{"x":1}}}]`, "/0/$lookup/let", "let goes with pipeline"},
+		{`[{"$lookup":{"from":"b","as":"c","let":1,"pipeline":[]}}]`, "/0/$lookup/let", "let takes an object of variables, not an integer"},
+		{`[{"$lookup":{"from":"b","as":"c","let":{"X":1},"pipeline":[]}}]`, "/0/$lookup/let/X", `"X" can't be a variable: write a small letter, then letters, digits and _`},
+		{`[{"$lookup":{"from":"b","as":"c","let":{"x":1,"y":"$$x"},"pipeline":[]}}]`, "/0/$lookup/let/y", `unknown variable "$$x"`},
+		{`[{"$lookup":{"from":"b","as":"c","let":{"x":1},"pipeline":[]}},{"$set":{"d":"$$x"}}]`, "/1/$set/d", `unknown variable "$$x"`},
+		{`[{"$lookup":{"from":"b","as":"c","pipeline":[{"$facet":{"a":[{"$limit":1}]}}]}}]`, "/0/$lookup/pipeline/0/$facet", "$facet can't stand inside of $lookup"},
+		{`[{"$lookup":{"from":"b","as":"c","pipeline":[{"$unionWith":{"coll":"b","pipeline":[{"$facet":{"a":[{"$limit":1}]}}]}}]}}]`,
+			"/0/$lookup/pipeline/0/$unionWith/pipeline/0/$facet", "$facet can't stand inside of $lookup"},
+		{`[{"$graphLookup":{"from":"b","as":"c"}}]`, "/0/$graphLookup", "$graphLookup needs startWith"},
+		{`[{"$graphLookup":{"from":"b","as":"c","startWith":"$a","connectToField":"id"}}]`, "/0/$graphLookup", "$graphLookup needs connectFromField"},
+		{`[{"$graphLookup":{"from":"b","as":"c","startWith":"$a","connectFromField":"id"}}]`, "/0/$graphLookup", "$graphLookup needs connectToField"},
+		{`[{"$graphLookup":{"from":"b","as":"c","startWith":"$a","connectFromField":"p","connectToField":"id","maxDepth":101}}]`,
+			"/0/$graphLookup/maxDepth", "maxDepth takes a whole number from 0 to 100"},
+		{`[{"$graphLookup":{"from":"b","as":"c","startWith":"$a","connectFromField":"p","connectToField":"id","depthField":"a.b"}}]`,
+			"/0/$graphLookup/depthField", `"a.b" can't have a dot: it names one field`},
+		{`[{"$graphLookup":{"from":"b","as":"c","startWith":"$a","connectFromField":"p","connectToField":"id","restrictSearchWithMatch":{"$expr":1}}}]`,
+			"/0/$graphLookup/restrictSearchWithMatch/$expr", "$expr stands at the top of a $match, or in a $and there, alone"},
+		{`[{"$unionWith":1}]`, "/0/$unionWith", "$unionWith takes an object with coll and pipeline, not an integer"},
+		{`[{"$unionWith":""}]`, "/0/$unionWith", "$unionWith takes the name of a class, not an empty one"},
+		{`[{"$unionWith":{"pipeline":[]}}]`, "/0/$unionWith", "$unionWith needs coll"},
+		{`[{"$unionWith":{"coll":"b","pipeline":[{"$out":"x"}]}}]`, "/0/$unionWith/pipeline/0/$out", "$out writes, and a pipeline only reads"},
+		{`[{"$facet":{}}]`, "/0/$facet", `$facet takes an object of pipelines, as in {"total": [{"$count": "n"}]}`},
+		{`[{"$facet":{"a":[]}}]`, "/0/$facet/a", "a pipeline of $facet has at least one stage"},
+		{`[{"$facet":{"a":1}}]`, "/0/$facet/a", "a pipeline is a list of stages, not an integer"},
+		{`[{"$facet":{"a.b":[{"$limit":1}]}}]`, "/0/$facet/a.b", `"a.b" can't have a dot: it names one field`},
+		{`[{"$facet":{"a":[{"$facet":{"b":[{"$limit":1}]}}]}}]`, "/0/$facet/a/0/$facet", "$facet can't stand inside of $facet"},
+		{`[{"$facet":` + members(MaxBranches+1, `[{"$limit":1}]`) + `}]`, "/0/$facet", "$facet takes at most 16 pipelines; got 17"},
+
+		{`[{"$bucket":{"boundaries":[1,2]}}]`, "/0/$bucket", "$bucket needs groupBy"},
+		{`[{"$bucket":{"groupBy":"$a"}}]`, "/0/$bucket", "$bucket needs boundaries"},
+		{`[{"$bucket":{"groupBy":"$a","boundaries":[1]}}]`, "/0/$bucket/boundaries", "boundaries takes a list of at least 2 constants"},
+		{`[{"$bucket":{"groupBy":"$a","boundaries":[1,1]}}]`, "/0/$bucket/boundaries/1", "boundaries are of one type and ascend"},
+		{`[{"$bucket":{"groupBy":"$a","boundaries":[1,"x"]}}]`, "/0/$bucket/boundaries/1", "boundaries are of one type and ascend"},
+		{`[{"$bucket":{"groupBy":"$a","boundaries":[1,null]}}]`, "/0/$bucket/boundaries/1", "a boundary takes a number, a string, a date or a boolean, not null"},
+		{`[{"$bucket":{"groupBy":"$a","boundaries":["$a","$b"]}}]`, "/0/$bucket/boundaries/0", "a boundary takes a constant, not a path"},
+		{`[{"$bucket":{"groupBy":"$a","boundaries":[{"$date":"x"},1]}}]`, "/0/$bucket/boundaries/0/$date", `a date is written {"$date": "2026-01-31T13:00:00Z"}`},
+		{`[{"$bucket":{"groupBy":"$a","boundaries":[1,5],"default":1}}]`, "/0/$bucket/default", "default can't stand within the boundaries, where it is a bucket of its own"},
+		{`[{"$bucket":{"groupBy":"$a","boundaries":[1,5],"default":null}}]`, "/0/$bucket/default", "default takes a number, a string, a date or a boolean, not null"},
+		{`[{"$bucket":{"groupBy":"$a","boundaries":[1,5],"output":{}}}]`, "/0/$bucket/output", `output takes an object of accumulators, as in {"total": {"$sum": "$amount"}}`},
+		{`[{"$bucket":{"groupBy":"$a","boundaries":[1,5],"output":{"_id":{"$sum":1}}}}]`, "/0/$bucket/output/_id", "output can't name _id, which is the bucket"},
+		{`[{"$bucketAuto":{"groupBy":"$a"}}]`, "/0/$bucketAuto", "$bucketAuto needs buckets"},
+		{`[{"$bucketAuto":{"groupBy":"$a","buckets":0}}]`, "/0/$bucketAuto/buckets", "buckets takes a whole number from 1 to 1000"},
+		{`[{"$bucketAuto":{"groupBy":"$a","buckets":1001}}]`, "/0/$bucketAuto/buckets", "buckets takes a whole number from 1 to 1000"},
+		{`[{"$bucketAuto":{"groupBy":"$a","buckets":4,"granularity":"R5"}}]`, "/0/$bucketAuto/granularity", "granularity is not supported"},
+		{`[{"$sortByCount":{"$ad":1}}]`, "/0/$sortByCount/$ad", `unknown operator "$ad"`},
+		{`[{"$replaceRoot":"$a"}]`, "/0/$replaceRoot", "$replaceRoot takes an object with newRoot, not a string"},
+		{`[{"$replaceRoot":{}}]`, "/0/$replaceRoot", "$replaceRoot needs newRoot"},
+		{`[{"$replaceWith":"$$a"}]`, "/0/$replaceWith", `unknown variable "$$a"`},
+		{`[{"$sample":3}]`, "/0/$sample", "$sample takes an object with size, not an integer"},
+		{`[{"$sample":{"size":0}}]`, "/0/$sample/size", "size takes a whole number, 1 or more"},
+		{`[{"$redact":"$$DROP"}]`, "/0/$redact", "$redact takes $$KEEP, $$PRUNE, or a $cond with one of them on each side"},
+		{`[{"$redact":{"$cond":["$a","$$KEEP","$b"]}}]`, "/0/$redact", "$redact takes $$KEEP, $$PRUNE, or a $cond with one of them on each side"},
+		{`[{"$redact":{"$cond":["$a","$$KEEP"]}}]`, "/0/$redact/$cond", "$cond takes 3 arguments; got 2"},
+	} {
+		stages, err := ParsePipeline(read(t, tt.in), "")
+		p := problem.Of(err)
+		if err == nil || p.Pointer != tt.pointer || p.Detail != tt.detail || stages != nil {
+			t.Errorf("ParsePipeline(%.120s) = %v, %v at %v; want %s %s", tt.in, stages, err, p, tt.pointer, tt.detail)
+		}
+	}
+}
+
+// TestStagesAreRead checks that no stage and no accumulator is listed that the parser doesn't read.
+func TestStagesAreRead(t *testing.T) {
+	for _, name := range Stages {
+		_, err := ParsePipeline(value.OfArray([]value.Value{one(name, value.Value{})}), "")
+		if p := problem.Of(err); p != nil && strings.HasPrefix(p.Detail, "unknown") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, name := range Accumulators {
+		group := fmt.Sprintf(`[{"$group":{"_id":null,"n":{%q:{}}}}]`, name)
+		if _, err := ParsePipeline(read(t, group), ""); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestPipelineReadsBack checks that a pipeline is what it prints as.
+func TestPipelineReadsBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		stages := generator{T: t}.stages(1, 3, 2)
+		printed := PrintPipeline(stages)
+		again, err := ParsePipeline(printed, "")
+		if err != nil {
+			t.Fatalf("%s: %v", printed, err)
+		}
+		if diff := cmp.Diff(stages, again, noPlace); diff != "" {
+			t.Fatalf("%s reads back otherwise: %s", printed, diff)
+		}
+	})
+}
+
+func TestPipelineDigest(t *testing.T) {
+	digest := func(class, in string, raw bool, limit int) [32]byte {
+		stages, err := ParsePipeline(read(t, in), "/pipeline")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return (&Pipeline{Class: class, Stages: stages, Raw: raw, Limit: limit}).Digest()
+	}
+	first := digest("a", `[{"$set":{"b":1}}]`, false, 10)
+	if first != digest("a", `[{"$addFields":{"b":{"$literal":1}}}]`, false, 20) {
+		t.Error("the same pipeline has two digests")
+	}
+	for _, other := range [][32]byte{digest("b", `[{"$set":{"b":1}}]`, false, 10), digest("a", `[{"$set":{"b":2}}]`, false, 10), digest("a", `[{"$set":{"b":1}}]`, true, 10)} {
+		if first == other {
+			t.Error("two pipelines have one digest")
+		}
+	}
+}
+
+func FuzzPipeline(f *testing.F) {
+	for _, seed := range []string{
+		`[{"$match":{"a":1,"$and":[{"$expr":{"$gt":["$a",{"$date":"2026-01-31"}]}},{"b":{"$inQuery":{"className":"c"}}}]}}]`,
+		`[{"$project":{"_id":0,"a":{"b":1},"c":{"$literal":1}}},{"$unset":["d"]},{"$sort":{"a":-1}},{"$limit":3}]`,
+		`[{"$group":{"_id":{"y":{"$year":{"date":"$a","timezone":"+01:00"}}},"n":{"$count":{}},"s":{"$sum":"$b"}}}]`,
+		`[{"$lookup":{"from":"b","let":{"x":"$a"},"pipeline":[{"$match":{"$expr":{"$eq":["$$x","$c"]}}}],"as":"d"}},{"$unwind":"$d"}]`,
+		`[{"$facet":{"a":[{"$count":"n"}],"b":[{"$bucket":{"groupBy":"$c","boundaries":[1,2],"default":"x"}}]}}]`,
+		`[{"$redact":{"$cond":["$a","$$PRUNE","$$KEEP"]}},{"$set":{"a":{"$reduce":{"input":"$b","initialValue":0,"in":{"$add":["$$value","$$this"]}}}}}]`,
+		`[{"$graphLookup":{"from":"a","startWith":"$p","connectFromField":"p","connectToField":"id","as":"up"}},{"$unionWith":"b"},{"$sample":{"size":1}}]`,
+		`[{"$set":{"a":{"$switch":{"branches":[{"case":{"$in":["$b",["x","$c"]]},"then":"$$ROOT"}]}}}}]`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, in string) {
+		v, err := value.Read([]byte(in), 60)
+		if err != nil {
+			return
+		}
+		stages, err := ParsePipeline(v, "")
+		if err != nil {
+			if problem.CodeOf(err) == problem.Internal {
+				t.Errorf("%s: %v", in, err)
+			}
+			return
+		}
+		out := PrintPipeline(stages)
+		again, err := ParsePipeline(out, "")
+		// Printing may write a $and or a $not that wasn't there; only what that adds may be refused.
+		if err != nil {
+			if d := problem.Of(err).Detail; !strings.Contains(d, "deeper than") && !strings.Contains(d, "more than") && !strings.Contains(d, "at most") {
+				t.Errorf("%s prints as %s: %v", in, out, err)
+			}
+			return
+		}
+		if diff := cmp.Diff(stages, again, noPlace); diff != "" {
+			t.Errorf("%s prints as %s, which is another: %s", in, out, diff)
+		}
+	})
 }

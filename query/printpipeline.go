@@ -33,14 +33,7 @@ func printStage(s Stage) value.Member {
 	case Group:
 		return object("$group", append([]value.Member{expr("_id", s.Key)}, printAccumulators(s.Accumulators)...)...)
 	case SortStage:
-		order := make([]value.Member, len(s.Order))
-		for i, f := range s.Order {
-			order[i] = whole(f.Path.String(), 1)
-			if f.Desc {
-				order[i] = whole(f.Path.String(), -1)
-			}
-		}
-		return object("$sort", order...)
+		return printSort(s)
 	case Skip:
 		return whole("$skip", s.N)
 	case Limit:
@@ -86,6 +79,17 @@ func printStage(s Stage) value.Member {
 		return object("$sample", whole("size", s.N))
 	}
 	return text("$never", "") // a nil Stage, which no parser makes
+}
+
+func printSort(s SortStage) value.Member {
+	order := make([]value.Member, len(s.Order))
+	for i, f := range s.Order {
+		order[i] = whole(f.Path.String(), 1)
+		if f.Desc {
+			order[i] = whole(f.Path.String(), -1)
+		}
+	}
+	return object("$sort", order...)
 }
 
 func printProject(s Project) value.Member {

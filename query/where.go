@@ -247,7 +247,6 @@ func (o operand) inQuery(path Path) Filter {
 	o.object("className", "where")
 	in.Class = o.need("className").class()
 	if where, ok := o.get("where"); ok {
-		where.match = 0
 		in.Where = where.where()
 	}
 	return in
