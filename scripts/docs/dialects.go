@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/compile"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// probes are the language, a part a line: its name, and a pipeline that has it.
+var probes = []struct{ group, name, stages string }{
+	{"stages", "$match", `{"$match": {"text": "a"}}`},
+	{"stages", "$match with $expr", `{"$match": {"$expr": {"$gt": ["$whole", "$double"]}}}`},
+	{"stages", "$inQuery, $notInQuery", `{"$match": {"link": {"$inQuery": {"className": "things", "where": {"text": "a"}}}}}`},
+	{"stages", "$select, $dontSelect", `{"$match": {"text": {"$dontSelect": {"query": {"className": "things", "where": {}}, "key": "text"}}}}`},
+	{"stages", "$project, $addFields, $set, $unset", `{"$addFields": {"x": "$text"}}, {"$project": {"x": 1}}, {"$set": {"y": 1}}, {"$unset": "y"}`},
+	{"stages", "$group", `{"$group": {"_id": {"a": "$text", "b": "$list"}, "n": {"$sum": 1}}}`},
+	{"stages", "$sort, $skip, $limit, $count", `{"$sort": {"double": -1}}, {"$skip": 1}, {"$limit": 2}, {"$count": "n"}`},
+	{"stages", "$unwind", `{"$unwind": {"path": "$list", "includeArrayIndex": "i", "preserveNullAndEmptyArrays": true}}`},
+	{"stages", "$unwind of a part of JSON", `{"$unwind": "$json.a.b"}`},
+	{"stages", "$lookup", `{"$lookup": {"from": "things", "localField": "link", "foreignField": "id", "as": "x"}}`},
+	{"stages", "$lookup and $unwind", `{"$lookup": {"from": "things", "localField": "link", "foreignField": "id", "as": "x"}}, {"$unwind": "$x"}`},
+	{"stages", "$lookup whose pipeline sorts, limits or groups", `{"$lookup": {"from": "things", "localField": "id", "foreignField": "link", "as": "x", "pipeline": [{"$sort": {"double": -1}}, {"$limit": 1}]}}`},
+	{"stages", "$lookup with let, in its $match", `{"$lookup": {"from": "things", "let": {"d": "$double"}, "as": "x", "pipeline": [{"$match": {"$expr": {"$gt": ["$double", "$$d"]}}}]}}`},
+	{"stages", "$lookup with let, in other stages", `{"$lookup": {"from": "things", "let": {"d": "$double"}, "as": "x", "pipeline": [{"$match": {"$expr": {"$gt": ["$double", "$$d"]}}}, {"$group": {"_id": "$text", "n": {"$sum": 1}}}]}}`},
+	{"stages", "$graphLookup", `{"$graphLookup": {"from": "things", "startWith": "$link", "connectFromField": "link", "connectToField": "id", "as": "x", "depthField": "d"}}`},
+	{"stages", "$unionWith", `{"$unionWith": {"coll": "things", "pipeline": [{"$match": {"text": "a"}}]}}`},
+	{"stages", "$facet", `{"$facet": {"a": [{"$sortByCount": "$text"}], "b": [{"$limit": 3}]}}`},
+	{"stages", "$bucket", `{"$bucket": {"groupBy": "$double", "boundaries": [0, 1, 2], "default": "else"}}`},
+	{"stages", "$bucketAuto", `{"$bucketAuto": {"groupBy": "$double", "buckets": 4}}`},
+	{"stages", "$sortByCount", `{"$sortByCount": "$text"}`},
+	{"stages", "$replaceRoot, $replaceWith", `{"$replaceWith": {"$mergeObjects": [{"a": "$text"}, {"b": "$whole"}]}}`},
+	{"stages", "$sample", `{"$sample": {"size": 3}}`},
+	{"stages", "$redact", `{"$redact": {"$cond": [{"$eq": ["$text", "a"]}, "$$KEEP", "$$PRUNE"]}}`},
+
+	{"accumulators", "$sum, $avg", accumulate(`{"$sum": "$double"}`, `{"$avg": "$decimal"}`, `{"$sum": "$whole"}`)},
+	{"accumulators", "$min, $max", accumulate(`{"$min": "$date"}`, `{"$max": "$text"}`, `{"$max": "$flag"}`)},
+	{"accumulators", "$min, $max of JSON", accumulate(`{"$min": "$json.a"}`)},
+	{"accumulators", "$count", accumulate(`{"$count": {}}`)},
+	{"accumulators", "$first, $last", accumulate(`{"$first": "$text"}`, `{"$last": "$json.a"}`)},
+	{"accumulators", "$push, $addToSet", accumulate(`{"$push": "$date"}`, `{"$addToSet": "$json.a"}`)},
+	{"accumulators", "$stdDevPop, $stdDevSamp", accumulate(`{"$stdDevPop": "$double"}`, `{"$stdDevSamp": "$whole"}`)},
+
+	{"expressions", "$add, $subtract, $multiply, $divide, $mod", expressions(`{"$add": ["$whole", "$decimal", 1]}`, `{"$divide": [{"$multiply": ["$double", 2]}, "$whole"]}`, `{"$mod": ["$whole", 3]}`)},
+	{"expressions", "$abs, $ceil, $floor, $trunc, $round", expressions(`{"$abs": "$whole"}`, `{"$ceil": "$double"}`, `{"$floor": "$decimal"}`, `{"$trunc": "$double"}`, `{"$round": ["$decimal", 1]}`)},
+	{"expressions", "$eq … $lte, $cmp", expressions(`{"$eq": ["$text", "a"]}`, `{"$lt": ["$json.a", "$json.b"]}`, `{"$cmp": ["$whole", 1]}`)},
+	{"expressions", "$and, $or, $not, $cond, $switch, $ifNull", expressions(`{"$and": ["$flag", "$whole", "$json.a"]}`, `{"$cond": ["$flag", 1, "x"]}`, `{"$ifNull": ["$text", "none"]}`)},
+	{"expressions", "$concat, $substrCP, $toLower, $toUpper", expressions(`{"$concat": ["$text", "-"]}`, `{"$substrCP": ["$text", 0, 3]}`, `{"$toUpper": {"$toLower": "$text"}}`)},
+	{"expressions", "$trim, $ltrim, $rtrim, $split", expressions(`{"$trim": {"input": "$text", "chars": "^]-"}}`, `{"$split": ["$text", ","]}`)},
+	{"expressions", "$strLenCP, $indexOfCP, $replaceAll, $regexMatch", expressions(`{"$strLenCP": "$text"}`, `{"$indexOfCP": ["$text", "a"]}`, `{"$replaceAll": {"input": "$text", "find": "a", "replacement": "b"}}`, `{"$regexMatch": {"input": "$text", "regex": "^a"}}`)},
+	{"expressions", "$year … $isoWeekYear", expressions(`{"$year": "$date"}`, `{"$isoWeek": {"date": "$day", "timezone": "+01:00"}}`, `{"$hour": {"date": "$date", "timezone": "Europe/Oslo"}}`)},
+	{"expressions", "$dateTrunc, $dateToString, $dateDiff", expressions(`{"$dateTrunc": {"date": "$date", "unit": "week", "timezone": "Europe/Oslo"}}`, `{"$dateToString": {"date": "$date", "format": "%G-W%V"}}`, `{"$dateDiff": {"startDate": "$day", "endDate": "$date", "unit": "month"}}`)},
+	{"expressions", "$dateAdd, $dateSubtract", expressions(`{"$dateAdd": {"startDate": "$date", "unit": "month", "amount": "$whole"}}`)},
+	{"expressions", "$size, $arrayElemAt, $in, $slice, $concatArrays, $isArray", expressions(`{"$size": "$list"}`, `{"$arrayElemAt": ["$list", -1]}`, `{"$in": ["$text", "$list"]}`, `{"$slice": ["$list", 1, 2]}`, `{"$concatArrays": ["$list", [1]]}`)},
+	{"expressions", "$sum, $avg, $min, $max of a list", expressions(`{"$sum": "$list"}`, `{"$avg": "$list"}`, `{"$max": "$list"}`)},
+	{"expressions", "$filter, $map", expressions(`{"$filter": {"input": "$list", "cond": {"$gt": ["$$this", 1]}}}`, `{"$map": {"input": "$list", "in": {"$multiply": ["$$this", 2]}}}`)},
+	{"expressions", "$reduce", expressions(`{"$reduce": {"input": "$list", "initialValue": 0, "in": {"$add": ["$$value", "$$this"]}}}`)},
+	{"expressions", "$toString … $toDate, $convert, $type", expressions(`{"$toString": "$double"}`, `{"$toLong": "$text"}`, `{"$toDecimal": "$text"}`, `{"$toDate": "$text"}`, `{"$toBool": "$json.a"}`, `{"$type": "$json.a"}`)},
+}
+
+func accumulate(list ...string) string {
+	var parts []string
+	for i, a := range list {
+		parts = append(parts, fmt.Sprintf(`"a%d": %s`, i, a))
+	}
+	return `{"$group": {"_id": "$text", ` + strings.Join(parts, ", ") + `}}`
+}
+
+func expressions(list ...string) string {
+	var parts []string
+	for i, e := range list {
+		parts = append(parts, fmt.Sprintf(`"e%d": %s`, i, e))
+	}
+	return `{"$project": {` + strings.Join(parts, ", ") + `}}`
+}
+
+// dialects tells what each database can't do, by compiling a pipeline with each part of the language for it.
+func dialects() ([]byte, error) {
+	class := schema.Class{Source: "app", Name: "things", Table: "things", Key: []string{"id"},
+		Relations: []schema.Relation{{Fields: []string{"link"}, Target: "things", TargetFields: []string{"id"}}}}
+	for name, t := range map[string]schema.Type{"id": schema.Integer, "link": schema.Integer, "text": schema.String, "whole": schema.Integer, "double": schema.Double,
+		"decimal": schema.Decimal, "flag": schema.Boolean, "date": schema.Date, "day": schema.Day, "json": schema.JSON, "list": schema.JSON} {
+		class.Fields = append(class.Fields, schema.Field{Name: name, Type: t})
+	}
+	p, err := policy.New(policy.Rules{Version: "1", Unlisted: true}, []schema.Class{class})
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	b.WriteString(generated + "# What a source can do\n\nEvery part of the [pipeline language](pipelines.md), on each database. What one can't do is refused as `unsupported_by_source`, in these words; " +
+		"nothing is approximated.\n")
+	group := ""
+	var reasons []string
+	for _, probe := range probes {
+		if probe.group != group {
+			notes(&b, reasons)
+			group, reasons = probe.group, nil
+			fmt.Fprintf(&b, "\n## %s%s\n\n| | SQLite | PostgreSQL | MariaDB |\n|---|---|---|---|\n", strings.ToUpper(group[:1]), group[1:])
+		}
+		fmt.Fprintf(&b, "| %s |", cell(probe.name))
+		for _, d := range []compile.Dialect{compile.SQLite, compile.PostgreSQL, compile.MySQL} {
+			why, err := refusal(p, probe.stages, d)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", probe.name, err)
+			}
+			if why == "" {
+				b.WriteString(" yes |")
+				continue
+			}
+			reasons = append(reasons, why)
+			fmt.Fprintf(&b, " no (%d) |", len(reasons))
+		}
+		b.WriteString("\n")
+	}
+	notes(&b, reasons)
+	return b.Bytes(), nil
+}
+
+func notes(b *bytes.Buffer, reasons []string) {
+	for i, r := range reasons {
+		fmt.Fprintf(b, "\n(%d) %s\n", i+1, r)
+	}
+}
+
+// refusal returns why a dialect can't do a pipeline, "" when it can.
+func refusal(p *policy.Policy, stages string, d compile.Dialect) (string, error) {
+	v, err := value.Read([]byte("["+stages+"]"), 100)
+	if err != nil {
+		return "", err
+	}
+	q := &query.Pipeline{Class: "things", Limit: 200}
+	if q.Stages, err = query.ParsePipeline(v, "/pipeline"); err != nil {
+		return "", err
+	}
+	permit, err := p.Read(identity.Principal{ID: "docs", Scopes: []identity.Scope{identity.Read}}, q)
+	if err != nil {
+		return "", err
+	}
+	_, err = compile.SQL(permit, d)
+	if problem.CodeOf(err) == problem.Unsupported {
+		return problem.Of(err).Detail, nil
+	}
+	return "", err
+}
