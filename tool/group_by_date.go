@@ -77,7 +77,7 @@ func (g *grouping) byDate(f *schema.Field) (*query.Pipeline, error) {
 	if zone, ok := g.args.Get("timezone"); ok && (f == nil || f.Type != schema.Day) {
 		args[2] = query.Literal{Value: zone, At: "/timezone"}
 	}
-	return g.query(query.Call{Op: "$dateToString", Args: args, At: "/field"}, accumulators, sort), nil
+	return g.query(query.Call{Op: "$dateToString", Args: args}, accumulators, sort), nil
 }
 
 // fill adds the intervals between the first and the last group that have no records, until the limit.
