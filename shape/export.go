@@ -215,7 +215,7 @@ func (e *exporter) write(b []byte) error {
 		// What was read so far says which columns are heavy: half of it is to go.
 		heavy, keep := heaviest(e.sizes, total, total/2)
 		p := &problem.Error{Code: problem.BudgetExceeded, Suggestion: "ask for fewer records",
-			Detail: fmt.Sprintf("the output is over the budget of %d bytes after %d records; the largest columns are %s", e.Budget, e.done.Count, strings.Join(heavy, ", "))}
+			Detail: fmt.Sprintf("the output is over the budget of %d bytes (records that fit: %d); the largest columns are %s", e.Budget, e.done.Count, strings.Join(heavy, ", "))}
 		if len(keep) > 0 {
 			p.Suggestion = "ask for columns [" + strings.Join(keep, ", ") + "], or for fewer records"
 		}

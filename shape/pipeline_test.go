@@ -3,6 +3,7 @@ package shape_test
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -158,6 +159,26 @@ func TestExport(t *testing.T) {
 	}
 }
 
+// TestCells wants cells that a spreadsheet would run made inert, and numbers left alone.
+func TestCells(t *testing.T) {
+	const plain = `[{"$project": {"text": 1}}]`
+	for _, tt := range []struct {
+		cell value.Value
+		want string
+	}{
+		{value.OfString("=1"), "'=1"}, {value.OfString("+1"), "'+1"}, {value.OfString("-1"), "'-1"}, {value.OfString("@a"), "'@a"},
+		{value.OfString("\t=1"), "'\t=1"}, {value.OfString("\r=1"), "\"'\r=1\""}, {value.OfString("a=1"), "a=1"}, {value.OfString(""), ""},
+		{value.OfInt(-1), "-1"}, {value.OfFloat(-1.5), "-1.5"}, {value.OfDecimal("-1.50"), "-1.50"}, {value.OfFloat(-1e300), "-1e+300"},
+		{value.OfFloat(math.Inf(-1)), "'-Infinity"}, {value.OfBool(true), "true"}, {null, ""},
+	} {
+		var out bytes.Buffer
+		_, err := shape.Export(&out, made(t, 5, plain, value.Row{tt.cell}), shape.ExportOptions{Format: shape.CSV})
+		if got, want := out.String(), "text\r\n"+tt.want+"\r\n"; err != nil || got != want {
+			t.Errorf("%v: %q, want %q (%v)", tt.cell, got, want, err)
+		}
+	}
+}
+
 func TestExportRefuses(t *testing.T) {
 	many := slices.Repeat([]value.Row{{one, xs(60), null}}, 3)
 	const plain = `[{"$project": {"id": 1, "text": 1, "meta": 1}}]`
@@ -167,11 +188,11 @@ func TestExportRefuses(t *testing.T) {
 		want string
 	}{
 		{"over the budget", shape.ExportOptions{Format: shape.CSV, Budget: 100},
-			`budget_exceeded : the output is over the budget of 100 bytes after 1 records; the largest columns are text (122 bytes) [] ask for columns ["id", "meta"], or for fewer records`},
+			`budget_exceeded : the output is over the budget of 100 bytes (records that fit: 1); the largest columns are text (122 bytes) [] ask for columns ["id", "meta"], or for fewer records`},
 		{"a table over the budget", shape.ExportOptions{Format: shape.Table, Budget: 100},
-			`budget_exceeded : the output is over the budget of 100 bytes after 1 records; the largest columns are text (122 bytes) [] ask for columns ["id", "meta"], or for fewer records`},
+			`budget_exceeded : the output is over the budget of 100 bytes (records that fit: 1); the largest columns are text (122 bytes) [] ask for columns ["id", "meta"], or for fewer records`},
 		{"lines over the budget", shape.ExportOptions{Format: shape.JSONLines, Budget: 100},
-			`budget_exceeded : the output is over the budget of 100 bytes after 1 records; the largest columns are text (140 bytes) [] ask for columns ["id", "meta"], or for fewer records`},
+			`budget_exceeded : the output is over the budget of 100 bytes (records that fit: 1); the largest columns are text (140 bytes) [] ask for columns ["id", "meta"], or for fewer records`},
 		{"no such column", shape.ExportOptions{Format: shape.CSV, Columns: []shape.Selection{{Path: []string{"txt"}, At: "/columns/0"}}},
 			`invalid_argument /columns/0: the records have no column "txt" [text] `},
 		{"a part of what has none", shape.ExportOptions{Format: shape.CSV, Columns: []shape.Selection{{Path: []string{"text", "x"}, At: "/columns/0"}}},

@@ -148,8 +148,8 @@ func (s *sheet) end(dst []byte) []byte {
 
 func appendCSV(dst []byte, v value.Value) []byte {
 	cell := v.String()
-	// A spreadsheet would run what begins so. Numbers are safe.
-	if !v.IsNumber() && cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
+	// A spreadsheet would run what begins so. Numbers are safe, but not -Infinity.
+	if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) && !(v.IsNumber() && cell[len(cell)-1] <= '9') {
 		cell = "'" + cell
 	}
 	if !strings.ContainsAny(cell, "\",\r\n") {
