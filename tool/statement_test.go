@@ -1,0 +1,45 @@
+package tool_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/tool"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// TestStatement wants the text of a statement, which names what views are made of, shown to nobody but who has the
+// scope explain, or sees all there is.
+func TestStatement(t *testing.T) {
+	all := policy.Rules{Unlisted: true, Classes: map[string]policy.ClassRule{"customers": {
+		Visible: []string{"id", "org", "name", "email", "password_hash", "vip"}, Lift: []string{"password_hash"}}}}
+	hidden := policy.Rules{Unlisted: true, Classes: map[string]policy.ClassRule{"customers": all.Classes["customers"], "secrets": {Hidden: true}}}
+	explain := agent()
+	explain.Scopes = []identity.Scope{identity.Read, identity.Explain}
+	for _, tt := range []struct {
+		name  string
+		rules policy.Rules
+		who   identity.Principal
+		want  bool
+	}{
+		{"who sees all", all, agent(), true},
+		{"one class is hidden, another one than is asked for", hidden, agent(), false},
+		{"a tenant's agent", shopRules(), agent(), false},
+		{"a tenant's agent who may explain", shopRules(), explain, true},
+	} {
+		set, _ := openWith(t, 0, tt.rules)
+		args, err := value.Read([]byte(`{"class_name": "orders", "where": {"id": "10"}}`), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := set.Call(t.Context(), tt.who, tool.Request{Name: "explain_query", Arguments: args})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(string(res.Structured), "SELECT"); got != tt.want || strings.Contains(res.Text, "SELECT") != tt.want {
+			t.Errorf("%s: a statement is shown: %t, want %t: %s", tt.name, got, tt.want, res.Structured)
+		}
+	}
+}
