@@ -2,6 +2,8 @@ package query
 
 import (
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -350,4 +352,37 @@ func FuzzPipeline(f *testing.F) {
 			t.Errorf("%s prints as %s, which is another: %s", in, out, diff)
 		}
 	})
+}
+
+// TestPageNamesAll checks that docs/pipelines.md has a word on every stage, accumulator and operator.
+func TestPageNamesAll(t *testing.T) {
+	page, err := os.ReadFile("../docs/pipelines.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := append(slices.Clone(Stages), Accumulators...)
+	for _, sig := range Signatures {
+		names = append(names, sig.Op)
+	}
+	for _, name := range append(names, "$cond", "$switch", "$filter", "$map", "$reduce", "$literal", "$date") {
+		if !strings.Contains(string(page), "`"+name+"`") && !strings.Contains(string(page), `{"`+name+`"`) {
+			t.Errorf("docs/pipelines.md doesn't tell what %s is", name)
+		}
+	}
+}
+
+// TestPageIsRead checks that what docs/pipelines.md shows in JSON is a pipeline.
+func TestPageIsRead(t *testing.T) {
+	page, err := os.ReadFile("../docs/pipelines.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(page), "```json\n")
+	example, _, closed := strings.Cut(rest, "```")
+	if !ok || !closed {
+		t.Fatal("no example")
+	}
+	if _, err := ParsePipeline(read(t, example), ""); err != nil {
+		t.Error(err)
+	}
 }
