@@ -135,7 +135,8 @@ func (a *asker) id() string {
 // call makes one call with a few of the tool's arguments.
 func (a *asker) call() tool.Request {
 	name := pick(a.Rand, "query_class", "query_class", "query_class", "query_class", "count_objects", "count_objects", "get_object", "get_objects",
-		"get_sample_objects", "get_schema", "get_all_schemas", "list_tools")
+		"get_sample_objects", "get_schema", "get_all_schemas", "list_tools", "aggregate", "aggregate", "aggregate", "aggregate", "aggregate", "aggregate",
+		"group_by", "group_by", "group_by_date", "distinct", "export_data", "explain_query")
 	a.asked = a.class()
 	args := []string{fmt.Sprintf(`"class_name": %q`, a.asked)}
 	maybe := func(format string, v any) {
@@ -164,6 +165,8 @@ func (a *asker) call() tool.Request {
 	case "get_objects":
 		args = append(args, fmt.Sprintf(`"ids": [%q, %q, %q]`, a.id(), a.id(), a.id()))
 		maybe(`"keys": %s`, a.fields(3))
+	case "aggregate", "group_by", "group_by_date", "distinct", "export_data", "explain_query":
+		args = append(args, a.analysis(name)...)
 	case "get_sample_objects":
 		maybe(`"limit": %d`, 1+a.IntN(4))
 	case "get_all_schemas":

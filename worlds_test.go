@@ -2,6 +2,7 @@ package bailiwick_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -180,8 +181,26 @@ func (m *maker) row(t string, n int, visible bool) record {
 		case "events":
 			r["kind"], r["n"] = m.text(), m.number()
 		}
+		if !visible && m.IntN(3) == 0 {
+			m.hostile(r)
+		}
 		if m.fits(t, r) == visible || t == "comments" || t == "labels" {
 			return r
+		}
+	}
+}
+
+// hostile gives a row that nobody may see values on which expressions fail that aren't total.
+func (m *maker) hostile(r record) {
+	hostile := map[string][]any{
+		"estimate": {1e308, -1e308, 5e-324}, "points": {2147483647, -2147483648, 0}, "age": {-2147483648, 0}, "n": {2147483647, 0},
+		"due": {"0001-01-01 00:00:00", "9999-12-31 23:59:59"}, "deleted_at": {"9999-12-31 23:59:59"},
+		"custom": {`{"a": 1e300, "tags": "x"}`, `{"a": "2026-02-31", "tags": [1e308, 1e308]}`, `{"a": 9223372036854775808}`, `[[[[[[1]]]]]]`},
+		"title":  {"2026-02-31", "1e999", "99999999999999999999", ""}, "status": {"-9223372036854775809", "0x1F", "\\"}, "name": {"1e400", "infinity", "NaN"},
+	}
+	for _, name := range slices.Sorted(maps.Keys(r)) { // in one order, so that a seed makes the same world each time
+		if values := hostile[name]; values != nil {
+			r[name] = pick(m.Rand, values...)
 		}
 	}
 }

@@ -179,19 +179,41 @@ type (
 // A Pair is two expressions of one type that are to be equal: one over the record, one over Right's out.
 type Pair struct{ Left, Right Expr }
 
-// Out returns the columns of what the stage gives.
-func (s *Filter) Out() *Shape  { return &s.Shape }
-func (s *Map) Out() *Shape     { return &s.Shape }
-func (s *Group) Out() *Shape   { return &s.Shape }
+// Out implements Stage.
+func (s *Filter) Out() *Shape { return &s.Shape }
+
+// Out implements Stage.
+func (s *Map) Out() *Shape { return &s.Shape }
+
+// Out implements Stage.
+func (s *Group) Out() *Shape { return &s.Shape }
+
+// Out implements Stage.
 func (s *Buckets) Out() *Shape { return &s.Shape }
-func (s *Slice) Out() *Shape   { return &s.Shape }
-func (s *Unwind) Out() *Shape  { return &s.Shape }
-func (s *Join) Out() *Shape    { return &s.Shape }
-func (s *Nest) Out() *Shape    { return &s.Shape }
+
+// Out implements Stage.
+func (s *Slice) Out() *Shape { return &s.Shape }
+
+// Out implements Stage.
+func (s *Unwind) Out() *Shape { return &s.Shape }
+
+// Out implements Stage.
+func (s *Join) Out() *Shape { return &s.Shape }
+
+// Out implements Stage.
+func (s *Nest) Out() *Shape { return &s.Shape }
+
+// Out implements Stage.
 func (s *Closure) Out() *Shape { return &s.Shape }
-func (s *Union) Out() *Shape   { return &s.Shape }
-func (s *Facet) Out() *Shape   { return &s.Shape }
-func (s *Sample) Out() *Shape  { return &s.Shape }
+
+// Out implements Stage.
+func (s *Union) Out() *Shape { return &s.Shape }
+
+// Out implements Stage.
+func (s *Facet) Out() *Shape { return &s.Shape }
+
+// Out implements Stage.
+func (s *Sample) Out() *Shape { return &s.Shape }
 
 func (*Filter) isStage()  {}
 func (*Map) isStage()     {}

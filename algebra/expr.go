@@ -237,29 +237,71 @@ const (
 	TypeOf    // of JSON: "number", "string", "bool", "object", "array" or "null"; never null
 )
 
-// Type returns the type of the value.
-func (e Ref) Type() schema.Type       { return e.T }
-func (e Outer) Type() schema.Type     { return e.T }
-func (e Element) Type() schema.Type   { return schema.JSON }
-func (e Before) Type() schema.Type    { return schema.JSON }
-func (e Const) Type() schema.Type     { return e.T }
-func (e Part) Type() schema.Type      { return schema.JSON }
-func (e SetPart) Type() schema.Type   { return schema.JSON }
-func (e Object) Type() schema.Type    { return schema.JSON }
-func (e List) Type() schema.Type      { return schema.JSON }
-func (e Apply) Type() schema.Type     { return e.T }
-func (e Case) Type() schema.Type      { return e.T }
-func (e As) Type() schema.Type        { return e.T }
-func (e ToJSON) Type() schema.Type    { return schema.JSON }
-func (e Convert) Type() schema.Type   { return e.T }
-func (e Widen) Type() schema.Type     { return e.T }
-func (e Matches) Type() schema.Type   { return schema.Boolean }
-func (e DatePart) Type() schema.Type  { return schema.Integer }
+// Type implements Expr.
+func (e Ref) Type() schema.Type { return e.T }
+
+// Type implements Expr.
+func (e Outer) Type() schema.Type { return e.T }
+
+// Type implements Expr.
+func (e Element) Type() schema.Type { return schema.JSON }
+
+// Type implements Expr.
+func (e Before) Type() schema.Type { return schema.JSON }
+
+// Type implements Expr.
+func (e Const) Type() schema.Type { return e.T }
+
+// Type implements Expr.
+func (e Part) Type() schema.Type { return schema.JSON }
+
+// Type implements Expr.
+func (e SetPart) Type() schema.Type { return schema.JSON }
+
+// Type implements Expr.
+func (e Object) Type() schema.Type { return schema.JSON }
+
+// Type implements Expr.
+func (e List) Type() schema.Type { return schema.JSON }
+
+// Type implements Expr.
+func (e Apply) Type() schema.Type { return e.T }
+
+// Type implements Expr.
+func (e Case) Type() schema.Type { return e.T }
+
+// Type implements Expr.
+func (e As) Type() schema.Type { return e.T }
+
+// Type implements Expr.
+func (e ToJSON) Type() schema.Type { return schema.JSON }
+
+// Type implements Expr.
+func (e Convert) Type() schema.Type { return e.T }
+
+// Type implements Expr.
+func (e Widen) Type() schema.Type { return e.T }
+
+// Type implements Expr.
+func (e Matches) Type() schema.Type { return schema.Boolean }
+
+// Type implements Expr.
+func (e DatePart) Type() schema.Type { return schema.Integer }
+
+// Type implements Expr.
 func (e DateTrunc) Type() schema.Type { return schema.Date }
-func (e DateText) Type() schema.Type  { return schema.String }
+
+// Type implements Expr.
+func (e DateText) Type() schema.Type { return schema.String }
+
+// Type implements Expr.
 func (e DateShift) Type() schema.Type { return schema.Date }
-func (e DateDiff) Type() schema.Type  { return schema.Integer }
-func (e Over) Type() schema.Type      { return schema.JSON }
+
+// Type implements Expr.
+func (e DateDiff) Type() schema.Type { return schema.Integer }
+
+// Type implements Expr.
+func (e Over) Type() schema.Type { return schema.JSON }
 
 func (Ref) isExpr()       {}
 func (Outer) isExpr()     {}

@@ -35,7 +35,7 @@ type Member struct {
 
 // Literal is a constant as it is written at a place.
 func Literal(v value.Value, at string) Node {
-	return Node{Expr: algebra.Const{Value: v, T: Natural(v)}, Constant: true, At: at}
+	return Node{Expr: algebra.Const{Value: v, T: Natural(v)}, Constant: true, List: v.Kind() == value.Array, At: at}
 }
 
 // IsObject reports whether n is an object whose members are known.
