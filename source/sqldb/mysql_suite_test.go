@@ -9,6 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/source/sourcetest/pipelines"
 	"github.com/bailiwick-dev/bailiwick/source/sqldb"
 	"github.com/bailiwick-dev/bailiwick/testservices"
 )
@@ -62,4 +63,17 @@ func TestMySQLSuite(t *testing.T) {
 
 func TestMySQLDifferential(t *testing.T) {
 	sourcetest.Differential(t, openMySQLSuite, mysqlLimits, oracle, func(p policy.Permit) string { return statement(p, compile.MySQL) })
+}
+
+func mysqlTarget() pipelines.Target {
+	return pipelines.Target{Open: openMySQLSuite, Tables: mysqlLimits, Limits: nil, Oracle: oracle,
+		Show: func(p policy.Permit) string { return statement(p, compile.MySQL) }}
+}
+
+func TestMySQLPipelines(t *testing.T) {
+	pipelines.Run(t, mysqlTarget())
+}
+
+func TestMySQLPipelinesDifferential(t *testing.T) {
+	pipelines.Differential(t, mysqlTarget())
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/source/sourcetest/pipelines"
 	"github.com/bailiwick-dev/bailiwick/source/sqldb"
 	"github.com/bailiwick-dev/bailiwick/testservices"
 	"github.com/jackc/pgx/v5"
@@ -47,4 +48,17 @@ func TestPostgresSuite(t *testing.T) {
 
 func TestPostgresDifferential(t *testing.T) {
 	sourcetest.Differential(t, openPostgresSuite, postgresLimits, oracle, func(p policy.Permit) string { return statement(p, compile.PostgreSQL) })
+}
+
+func postgresTarget() pipelines.Target {
+	return pipelines.Target{Open: openPostgresSuite, Tables: postgresLimits, Limits: nil, Oracle: oracle,
+		Show: func(p policy.Permit) string { return statement(p, compile.PostgreSQL) }}
+}
+
+func TestPostgresPipelines(t *testing.T) {
+	pipelines.Run(t, postgresTarget())
+}
+
+func TestPostgresPipelinesDifferential(t *testing.T) {
+	pipelines.Differential(t, postgresTarget())
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/memory"
 	"github.com/bailiwick-dev/bailiwick/source/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/source/sourcetest/pipelines"
 	"github.com/bailiwick-dev/bailiwick/source/sqldb"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -71,4 +72,17 @@ func TestSQLiteSuite(t *testing.T) {
 
 func TestSQLiteDifferential(t *testing.T) {
 	sourcetest.Differential(t, openSQLiteSuite, sqliteLimits, oracle, func(p policy.Permit) string { return statement(p, compile.SQLite) })
+}
+
+func sqliteTarget() pipelines.Target {
+	return pipelines.Target{Open: openSQLiteSuite, Tables: sqliteLimits, Limits: pipelines.Limits{pipelines.Decimals: "its numbers are 64-bit integers and doubles"}, Oracle: oracle,
+		Show: func(p policy.Permit) string { return statement(p, compile.SQLite) }}
+}
+
+func TestSQLitePipelines(t *testing.T) {
+	pipelines.Run(t, sqliteTarget())
+}
+
+func TestSQLitePipelinesDifferential(t *testing.T) {
+	pipelines.Differential(t, sqliteTarget())
 }
