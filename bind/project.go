@@ -216,7 +216,11 @@ func (r *records) unset(fields []query.Computed) error {
 		}
 		without = append(without, f.Name)
 	}
-	return r.project(r.all(without...))
+	defs := r.all(without...)
+	if defs == nil {
+		return problem.Invalid(fields[0].At, "no field would be left")
+	}
+	return r.project(defs)
 }
 
 func (r *records) addFields(s query.AddFields) error {

@@ -49,6 +49,7 @@ type Column struct {
 	Field  *schema.Field
 	Part   query.Path // the part of a JSON field to keep; nil for all of it
 	Millis bool       // an integer: milliseconds since 1970
+	Day    bool       // with Millis: of the midnight of a calendar date
 }
 
 // SQL compiles p to a SELECT.

@@ -23,7 +23,8 @@ func (w *writer) pipeline(d Dialect) error {
 	}
 	w.write(text)
 	for _, f := range fields {
-		w.columns = append(w.columns, Column{Field: f, Millis: d == SQLite && f.Native == milliseconds})
+		millis := d == SQLite && f.Native == milliseconds
+		w.columns = append(w.columns, Column{Field: f, Millis: millis, Day: millis && f.Type == schema.Day})
 	}
 	return nil
 }

@@ -214,6 +214,8 @@ func stored(c *compile.Column, v any) value.Value {
 func storedInt(c *compile.Column, n int64) value.Value {
 	const seconds = 99999999999 // see compile: from here on an integer counts milliseconds
 	switch t := c.Field.Type; {
+	case c.Day:
+		return value.OfDay(n * 1000)
 	case c.Millis:
 		return value.OfDate(n * 1000)
 	case t == schema.Boolean && (n == 0 || n == 1):

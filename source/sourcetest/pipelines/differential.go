@@ -93,8 +93,8 @@ func (d *differential) check(t *rapid.T) {
 	if p.ended {
 		got, want = unordered(got), unordered(want)
 	}
-	if !slices.EqualFunc(got, want, same) {
-		t.Fatalf("%s\n%s\n got%s\nwant%s", asked, d.Show(permit), show(got), show(want))
+	if err := differ(got, want); err != nil {
+		t.Fatalf("%s\n%v\n%s", asked, err, d.Show(permit))
 	}
 	d.compared++
 	d.rows += len(got)

@@ -86,7 +86,11 @@ func (g *generator) constant(k kind) value.Value {
 	switch k {
 	case number:
 		if g.chance("decimal", 2) {
-			return value.OfDecimal(pick(g, "decimal", decimals...))
+			d := value.OfDecimal(pick(g, "decimal", decimals...))
+			if g.d.lacks(Decimals) {
+				return object1("$toDouble", d)
+			}
+			return d
 		}
 		fallthrough
 	case integer:
@@ -129,6 +133,9 @@ func (g *generator) numeric(s scope, depth int) value.Value {
 	case "$trunc", "$round":
 		return object1(op, list(g.expr(number, s, depth), whole(pick(g, "places", 0, 1, 2, -1, 5))))
 	case "$toDouble", "$toDecimal":
+		if g.d.lacks(Decimals) {
+			op = "$toDouble"
+		}
 		return object1(op, g.any(s, depth))
 	case "$sum", "$min":
 		return object1(pick(g, "over", "$sum", "$avg", "$min", "$max"), list(g.expr(listed, s, depth)))

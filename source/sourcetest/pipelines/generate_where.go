@@ -67,7 +67,10 @@ func (g *generator) literal(c column) value.Value {
 	}
 	switch c.is {
 	case schema.Integer, schema.Double, schema.Decimal:
-		return g.constant(pick(g, "number", number, integer))
+		if g.chance("decimal", 2) {
+			return value.OfDecimal(pick(g, "decimal", decimals...))
+		}
+		return g.constant(integer)
 	case schema.Boolean:
 		return g.constant(condition)
 	case schema.Date, schema.Day:

@@ -79,6 +79,8 @@ func newSubject(t *testing.T, target Target) *subject {
 	return s
 }
 
+func (s *subject) lacks(a Ability) bool { return s.Limits[a] != "" }
+
 // rules makes a policy in which all classes can be seen, under what rules say.
 func (s *subject) rules(t *testing.T, rules map[string]policy.ClassRule) *policy.Policy {
 	t.Helper()

@@ -117,7 +117,11 @@ func differ(got, want []value.Value) error {
 	if slices.EqualFunc(got, want, same) {
 		return nil
 	}
-	return fmt.Errorf("\n got%s\nwant%s", show(got), show(want))
+	n := 0 // records that are as they should be, which nobody wants to see
+	for n < min(len(got), len(want)) && same(got[n], want[n]) {
+		n++
+	}
+	return fmt.Errorf("after %d records as they should be\n got%s\nwant%s", n, show(got[n:]), show(want[n:]))
 }
 
 // same reports whether two records have equal members in one order.
@@ -160,9 +164,14 @@ func near(a, b value.Value) bool {
 	return ok && also && math.Abs(x-y) <= 1e-12*math.Max(math.Abs(x), math.Abs(y))
 }
 
+// show writes some of the records.
 func show(rows []value.Value) string {
 	var out strings.Builder
-	for _, r := range rows {
+	for i, r := range rows {
+		if i == 12 {
+			fmt.Fprintf(&out, "\n  … %d in all", len(rows))
+			break
+		}
 		out.WriteString("\n  " + r.String())
 	}
 	return out.String()
