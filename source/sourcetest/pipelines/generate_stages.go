@@ -49,7 +49,7 @@ func (g *generator) stage(d *draft, nests bool) ([]value.Value, bool) {
 	case "$lookup", "join", "$graphLookup", "$unionWith", "$facet":
 		return g.nested(d, s, name), false
 	}
-	return g.grouping(s, name)
+	return g.grouping(s, name, nests)
 }
 
 func (g *generator) columnOr(s scope, other string) string {
@@ -124,8 +124,8 @@ func (g *generator) unwind(s scope) value.Value {
 	return m
 }
 
-// grouping draws a stage that makes one record of several.
-func (g *generator) grouping(s scope, name string) ([]value.Value, bool) {
+// grouping draws a stage that makes one record of several; at the top it may be by objects and lists, whose order isn't said.
+func (g *generator) grouping(s scope, name string, top bool) ([]value.Value, bool) {
 	one := func(operand value.Value) ([]value.Value, bool) { return []value.Value{object1(name, operand)}, false }
 	switch name {
 	case "$bucket":
@@ -149,7 +149,7 @@ func (g *generator) grouping(s scope, name string) ([]value.Value, bool) {
 		return one(g.key(s))
 	}
 	m := g.accumulators(s).Members()
-	if dynamic := s.dynamic(); len(dynamic) > 0 && g.chance("dynamic", 5) {
+	if dynamic := s.dynamic(); top && len(dynamic) > 0 && g.chance("dynamic", 5) {
 		stage, _ := one(value.OfObject(append([]value.Member{{Name: "_id", Value: ref(g.column(dynamic))}}, m...)))
 		return stage, true
 	}
