@@ -267,9 +267,9 @@ func (b *builder) order(r *relation) ([]string, error) {
 	return terms, nil
 }
 
-// term writes one part of an order.
+// term writes one part of an order. JSON has no order where it is stored.
 func (b *builder) term(s *scope, p algebra.Place) []string {
-	if f := s.r.shape.Columns[p.Column].Field; f != nil {
+	if f := s.r.shape.Columns[p.Column].Field; f != nil && !f.Type.Structured() {
 		return []string{b.s.Sorted(s.raw(p.Column), f, p.Desc)}
 	}
 	return b.d.Order(s, s.Column(p.Column), s.r.shape.Columns[p.Column].Type, p.Desc)

@@ -33,7 +33,9 @@ func Differential(t *testing.T, target Target) {
 	tenant.Tenant = "acme"
 	d.asks = []asker{{s.policy, reader}, {s.rules(t, scoped), tenant}}
 	for _, table := range s.data.Tables {
-		d.names = append(d.names, table.Name)
+		if table.Name != "untyped" { // a date column of SQLite that holds no date has no place of its own
+			d.names = append(d.names, table.Name)
+		}
 	}
 	rapid.Check(t, d.check)
 	t.Logf("%d pipelines compared, %d rows; %d stages refused, and as unsupported: %v", d.compared, d.rows, d.misses, d.unsupported)

@@ -9,7 +9,7 @@ var id = sourcetest.Column{Name: "id", Is: schema.Integer, Required: true}
 
 // tables are those of sourcetest's, and these.
 func tables() []sourcetest.Table {
-	return []sourcetest.Table{people(), teams(), sales(), hops(), nothing(), doubles(), values()}
+	return []sourcetest.Table{people(), teams(), sales(), hops(), nothing(), doubles(), values(), loose()}
 }
 
 func to(field, target string) schema.Relation {
@@ -114,5 +114,21 @@ func values() sourcetest.Table {
 		{Name: "ns", Is: schema.String}, {Name: "nb", Is: schema.Boolean}, {Name: "nat", Is: schema.Date}, {Name: "nj", Is: schema.JSON}},
 		Rows: `
 [1, 7, -3, 9223372036854775807, 2.5, -0.75, 2.675, 1.25, "Grüße, Welt", "  ab ", "", "42", true, false, "2026-03-29T00:30:05.125Z", "2024-02-29", "6ba7b810-9dad-11d1-80b4-00c04fd430c8", [3,1,2], ["b","a",null,"b"], {"a":{"b":5},"c":[{"k":1},{"k":2},{}],"s":"x","t":"2026-01-31T10:00:00Z","h":2.5}, null, null, null, null, null, {"$sql":null}]
+`}
+}
+
+// loose is a column that holds anything.
+func loose() sourcetest.Table {
+	return sourcetest.Table{Name: "loose", Needs: sourcetest.Untyped, Key: []string{"id"}, Columns: []sourcetest.Column{id, {Name: "v", Is: schema.Any}},
+		Rows: `
+[1, "abc"]
+[2, 5]
+[3, "5"]
+[4, null]
+[5, 2.5]
+[6, 9007199254740993]
+[7, "2026-01-31T08:00:00Z"]
+[8, 5]
+[9, ""]
 `}
 }
