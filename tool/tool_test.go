@@ -299,6 +299,12 @@ func TestRecord(t *testing.T) {
 		{"query_class", `{"class_name":"orders","keys":["margin"]}`, "query_class orders refused invalid_query field_denied rows 0 [class_name keys]"},
 		{"query_class", `{"class_name":"orders","cursor":"x"}`, "query_class orders refused invalid_argument  rows 0 [class_name cursor]"},
 		{"get_object", `{"class_name":"orders","object_id":"20"}`, "get_object orders refused not_found  rows 0 [class_name object_id]"},
+		{"aggregate", `{"class_name":"orders","pipeline":[{"$match":{"state":"open"}}]}`, "aggregate orders ok   rows 1 [class_name pipeline]"},
+		{"aggregate", `{"class_name":"orders","pipeline":[{"$unionWith":"secrets"}]}`, "aggregate orders refused not_found hidden_class rows 0 [class_name pipeline]"},
+		{"group_by", `{"class_name":"orders","field":"state"}`, "group_by orders ok   rows 3 [class_name field]"},
+		{"distinct", `{"class_name":"orders","field":"margin","dry_run":true}`, "distinct orders refused invalid_query field_denied rows 0 [class_name dry_run field]"},
+		{"explain_query", `{"class_name":"secrets"}`, "explain_query secrets refused not_found hidden_class rows 0 [class_name]"},
+		{"export_data", `{"class_name":"orders","limit":2}`, "export_data orders ok   rows 2 [class_name limit]"},
 		{"nothing", `{}`, "nothing  refused unknown_tool unknown_tool rows 0 []"},
 	} {
 		doc, _ := value.Read([]byte(tt.args), 0)
