@@ -2,9 +2,12 @@ package memory
 
 import (
 	"testing"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick/algebra"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"pgregory.net/rapid"
 )
 
 const (
@@ -129,4 +132,35 @@ func TestDateDiff(t *testing.T) {
 	}
 	evaluate(t, append(tests, evaluation{millis("1970-01-01T00:00:00.0015Z", "1970-01-01"), "1"},
 		evaluation{millis("1969-12-31T23:59:59.9985Z", "1970-01-01"), "-1"}, evaluation{millis("null", "1970-01-01"), "null"}))
+}
+
+// TestUnits holds the operators against each other: a unit begins at or before what is in it and ends after it, and
+// the difference of two dates is how many units lead from the beginning of the one to that of the other.
+func TestUnits(t *testing.T) {
+	first, last := time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro(), time.Date(2050, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
+	zones := []string{"", "+05:30", "-11:00", oslo, newYork, "America/Havana", "America/Sao_Paulo", "Asia/Kathmandu"}
+	rapid.Check(t, func(t *rapid.T) {
+		zone := rapid.SampledFrom(zones).Draw(t, "zone")
+		unit := rapid.SampledFrom([]string{"year", "quarter", "month", "week", "day", "hour", "minute", "second"}).Draw(t, "unit")
+		start := rapid.IntRange(0, 6).Draw(t, "start of the week")
+		date := func(name string) algebra.Expr {
+			return algebra.Const{Value: value.OfDate(rapid.Int64Range(first, last).Draw(t, name)), T: schema.Date}
+		}
+		trunc := func(x algebra.Expr) algebra.Expr {
+			return algebra.DateTrunc{X: x, Unit: unit, Zone: zone, WeekStart: start}
+		}
+		shift := func(x, n algebra.Expr) algebra.Expr {
+			return algebra.DateShift{X: x, Amount: n, Unit: unit, Zone: zone}
+		}
+		at := &place{reading: &reading{ctx: t.Context()}}
+		from, to := date("from"), date("to")
+		begins, ends := at.eval(trunc(from)), at.eval(trunc(shift(trunc(from), lit("1", schema.Integer))))
+		if x := at.eval(from); begins.Micros() > x.Micros() || ends.Micros() <= x.Micros() {
+			t.Errorf("%s is in the %s from %s to %s in %s", x, unit, begins, ends, zone)
+		}
+		n := algebra.DateDiff{From: from, To: to, Unit: unit, Zone: zone, WeekStart: start}
+		if got, want := at.eval(trunc(shift(trunc(from), n))), at.eval(trunc(to)); got != want {
+			t.Errorf("%s and %s %ss later, %s, is %s, not %s in %s", at.eval(from), at.eval(n), unit, at.eval(to), got, want, zone)
+		}
+	})
 }

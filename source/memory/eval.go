@@ -15,10 +15,10 @@ func (at *place) eval(e algebra.Expr) value.Value {
 	case algebra.Ref:
 		return at.column(e.Column)
 	case algebra.Outer:
-		if up := at.above(e.Up); up != nil {
+		if up := at.above(e.Up); up != nil && up.row != nil {
 			return up.column(e.Column)
 		}
-		at.fail("no list is made %d levels out", e.Up)
+		at.fail("no list is made for a record %d levels out", e.Up)
 		return value.Value{}
 	case algebra.Element:
 		return at.over(e.Up).element
