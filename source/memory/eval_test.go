@@ -7,6 +7,7 @@ import (
 	_ "time/tzdata"
 
 	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -148,6 +149,7 @@ func TestArithmetic(t *testing.T) {
 		{of(algebra.Add, d, "123456789012345678901234567890", "0.000000001"), "123456789012345678901234567890.000000001d"},
 		{of(algebra.Mul, d, "123456789012345678.901234567", "10"), "1234567890123456789.01234567d"},
 		{of(algebra.Sub, d, "1.50", "0.50"), "1d"},
+		{of(algebra.Mul, d, "1.5", "-0.25"), "-0.375d"},
 		{of(algebra.Abs, d, "-0.00"), "0d"},
 		{of(algebra.Ceil, d, "-1.5"), "-1d"},
 		{of(algebra.Ceil, d, "1.000000000000000000000000000001"), "2d"},
@@ -207,6 +209,7 @@ func TestComparison(t *testing.T) {
 		{of(algebra.Lt, j, "[1]", "[2]"), "false"},
 		{of(algebra.Gt, j, "[1]", "[2]"), "false"},
 		{of(algebra.Gte, j, "[1]", "[2]"), "false"},
+		{of(algebra.Lte, j, "[1]", "[2]"), "false"},
 		{of(algebra.Lte, j, `{"a":1}`, `{"a":1.0}`), "true"},
 
 		{of(algebra.IsNull, i, "null"), "true"},
@@ -245,6 +248,8 @@ func TestText(t *testing.T) {
 		{on(algebra.Substr, `"abc"`, "0", "0"), `""`},
 		{on(algebra.Substr, `"abc"`, "-1", "1"), "null"},
 		{on(algebra.Lower, `"ÀBC \u03a3\u0130\u212a"`), "\"Àbc \u03a3\u0130\u212a\""},
+		{on(algebra.Lower, `"AZ@["`), `"az@["`},
+		{on(algebra.Upper, "\"az`{\""), "\"AZ`{\""},
 		{on(algebra.Upper, `"straße é"`), `"STRAßE é"`},
 		{on(algebra.Trim, `"xyaxyx"`, `"yx"`), `"a"`},
 		{on(algebra.TrimLeft, `"  a "`, `" "`), `"a "`},
@@ -313,4 +318,21 @@ func TestLists(t *testing.T) {
 		{on(algebra.TypeOf, "{}"), `"object"`},
 		{on(algebra.TypeOf, "[]"), `"array"`},
 	})
+}
+
+// TestUnknown is about Programs that say what nothing knows: the oracle refuses them.
+func TestUnknown(t *testing.T) {
+	now := lit(`"2026-01-01"`, schema.Date)
+	for _, e := range []algebra.Expr{
+		algebra.Element{}, algebra.Element{Up: -1}, algebra.Before{Up: 1}, algebra.Outer{Up: 1}, nil,
+		on(algebra.TypeOf+1, "1"), algebra.Matches{X: lit(`"x"`, schema.String), Regex: query.Regex{Pattern: "("}},
+		algebra.DatePart{X: now, Part: "era"}, algebra.DatePart{X: now, Part: "year", Zone: "Europe/Nowhere"}, algebra.DateTrunc{X: now, Unit: "era"},
+		algebra.DateText{X: now, Format: "%Q"}, algebra.DateText{X: now, Format: "%"}, algebra.DateDiff{From: now, To: now, Unit: "era"},
+		algebra.DateShift{X: now, Amount: lit("1", schema.Integer), Unit: "era"},
+	} {
+		r := &reading{ctx: t.Context()}
+		if v := (&place{reading: r}).eval(e); problem.CodeOf(r.err) != problem.Internal {
+			t.Errorf("%#v = %s, %v", e, shown(v), r.err)
+		}
+	}
 }

@@ -1,8 +1,8 @@
 // Package memory is a source that holds its records itself and reads them by the definition of the query language.
 //
 // It stands where an adapter of a database stands, behind the same door, and runs nothing but a Permit. It is the
-// oracle of sourcetest: plain rather than quick, and written from docs/query-language.md, never from what compile
-// makes of a query. What it doesn't know of a plan it refuses.
+// oracle of sourcetest: plain rather than quick, and written from docs/query-language.md and the comments of algebra,
+// never from what compile makes of a query. What it doesn't know of a plan it refuses.
 package memory
 
 import (
