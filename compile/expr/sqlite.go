@@ -165,7 +165,7 @@ func (d sqlite) As(_ Scope, x string, from, to schema.Type) string {
 	case schema.Date:
 		return call(SQLiteAsDate, x)
 	}
-	return x // JSON, which it is
+	return "NULL"
 }
 
 func (d sqlite) ToJSON(s Scope, x string, from schema.Type) string {

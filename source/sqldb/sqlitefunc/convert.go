@@ -17,13 +17,13 @@ func conversions() map[string]function {
 			if _, bytes := args[0].([]byte); bytes || args[0] == nil {
 				return nil
 			}
-			return string(plainValue(args[0]).AppendJSON(nil))
+			return asJSON(args[0])
 		}},
 		expr.SQLiteAnyJSON: {1, func(args []driver.Value) driver.Value {
 			if args[0] == nil {
 				return nil
 			}
-			return string(plainValue(args[0]).AppendJSON(nil))
+			return asJSON(args[0])
 		}},
 	}
 	for name, as := range map[string]func(v value.Value) driver.Value{

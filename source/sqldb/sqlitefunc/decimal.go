@@ -114,10 +114,14 @@ func (d decimal) number() driver.Value {
 	if n, ok := d.integer(); ok {
 		return n
 	}
-	if f, ok := d.float(); ok {
-		return f
+	f, ok := d.float()
+	switch {
+	case !ok:
+		return nil
+	case f == math.Trunc(f) && f >= -1<<63 && f < 1<<63:
+		return int64(f) // as Stored has it
 	}
-	return nil
+	return f
 }
 
 // real returns d as a real, nil where none is near.
@@ -138,7 +142,9 @@ func power(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(
 
 func decimalOfBig(n *big.Int, exp int) decimal {
 	d := decimalOf(n.String())
-	d.exp += exp
+	if d.digits != "" {
+		d.exp += exp
+	}
 	return d
 }
 

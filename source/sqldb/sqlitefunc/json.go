@@ -127,7 +127,7 @@ func storedJSON(args []driver.Value) driver.Value {
 	case nil:
 		return nil
 	}
-	return string(plainValue(args[0]).AppendJSON(nil))
+	return asJSON(args[0])
 }
 
 // plainValue is a number or text of SQLite.
@@ -143,6 +143,14 @@ func plainValue(v driver.Value) value.Value {
 		return value.OfBytes(string(v))
 	}
 	return value.Value{}
+}
+
+// asJSON writes what SQLite holds as JSON.
+func asJSON(v driver.Value) string {
+	if text, ok := v.(string); ok {
+		return quote(text)
+	}
+	return string(plainValue(v).AppendJSON(nil))
 }
 
 func jsonOf(v driver.Value) value.Value {

@@ -183,4 +183,7 @@ func jsonText(raw string) any {
 	return raw
 }
 
-func quote(s string) string { return string(value.AppendQuoted(nil, s)) }
+// quote writes text as JSON. What JSON can't hold (see value.Read), the NUL as well, becomes U+FFFD.
+func quote(s string) string {
+	return string(value.AppendQuoted(nil, strings.ReplaceAll(s, "\x00", "\uFFFD")))
+}

@@ -109,7 +109,7 @@ func split(args []driver.Value) driver.Value {
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		out = value.AppendQuoted(out, part)
+		out = append(out, quote(part)...)
 	}
 	return string(append(out, ']'))
 }
