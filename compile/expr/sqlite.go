@@ -149,6 +149,9 @@ func joined(parts []string) string {
 
 func (d sqlite) As(_ Scope, x string, from, to schema.Type) string {
 	if from == schema.Any {
+		if to == schema.Double {
+			return call(SQLiteAnyDouble, x)
+		}
 		x = call(SQLiteOfAny, x)
 	}
 	switch to {

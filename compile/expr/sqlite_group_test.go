@@ -2,11 +2,13 @@ package expr_test
 
 import (
 	"database/sql"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/algebra"
 	"github.com/bailiwick-dev/bailiwick/compile/expr"
+	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -289,5 +291,62 @@ func TestSQLiteBarrier(t *testing.T) {
 		if apart := n > 1; apart != want {
 			t.Errorf("with barrier %q the plan has %d steps", barrier, n)
 		}
+	}
+}
+
+// TestSQLiteDeep writes the deepest expressions that may be asked for: text stays in proportion, and SQLite takes it.
+func TestSQLiteDeep(t *testing.T) {
+	j := schema.JSON
+	for name, deeper := range map[string]func(x algebra.Expr) algebra.Expr{
+		"map": func(x algebra.Expr) algebra.Expr {
+			return algebra.Over{Do: algebra.MapEach, Input: document("[[1]]"), Body: x}
+		},
+		"input": func(x algebra.Expr) algebra.Expr {
+			return algebra.Over{Do: algebra.MapEach, Input: x, Body: algebra.Element{}}
+		},
+		"filter": func(x algebra.Expr) algebra.Expr {
+			return algebra.Over{Do: algebra.SelectEach, Input: x, Limit: number(2), Body: op(algebra.Truth, schema.Boolean, x)}
+		},
+		"reduce": func(x algebra.Expr) algebra.Expr {
+			return algebra.Over{Do: algebra.ReduceEach, Input: document("[1,2]"), Initial: null(j), Body: x}
+		},
+		"list": func(x algebra.Expr) algebra.Expr { return algebra.List{Elements: []algebra.Expr{x}} },
+		"compare": func(x algebra.Expr) algebra.Expr {
+			return algebra.ToJSON{X: op(algebra.Gt, schema.Boolean, x, null(j))}
+		},
+		"case": func(x algebra.Expr) algebra.Expr {
+			return algebra.Case{If: []algebra.Expr{op(algebra.Truth, schema.Boolean, x)}, Then: []algebra.Expr{document("1")}, T: j}
+		},
+	} {
+		e := algebra.Expr(algebra.Element{})
+		if name == "input" || name == "filter" {
+			e = document("[1,[2]]")
+		}
+		most := query.MaxExprDepth
+		if name == "filter" {
+			most = 5 // it doubles what it is given
+		}
+		for range most {
+			e = deeper(e)
+		}
+		e = algebra.Over{Do: algebra.MapEach, Input: document("[[[1]]]"), Body: e}
+		p := &place{}
+		text, err := expr.Write(expr.SQLite(), p, e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(text) > 16_000 {
+			t.Errorf("%s: %d bytes", name, len(text))
+		}
+		if got := askText(t, openSQLite(t), "SELECT "+text, p.args); got == "null" {
+			t.Errorf("%s gives null", name)
+		}
+	}
+	wide := algebra.Object{}
+	for i := range 2000 {
+		wide.Names, wide.Values = append(wide.Names, strconv.Itoa(i)), append(wide.Values, null(j))
+	}
+	if got := ask(t, openSQLite(t), op(algebra.TypeOf, schema.String, wide)); got != "'object'" {
+		t.Errorf("an object of 2,000 members: %s", got)
 	}
 }

@@ -64,8 +64,9 @@ const (
 	SQLiteAsDecimal = "bailiwick_as_decimal"
 	SQLiteAsBoolean = "bailiwick_as_boolean"
 	SQLiteAsDate    = "bailiwick_as_date"
-	SQLiteOfAny     = "bailiwick_of_any"   // (stored) any number or text as JSON
-	SQLiteAnyJSON   = "bailiwick_any_json" // (stored) the same, and bytes in base64
+	SQLiteAnyDouble = "bailiwick_any_double" // (stored) any number
+	SQLiteOfAny     = "bailiwick_of_any"     // (stored) any finite number, or text, as JSON
+	SQLiteAnyJSON   = "bailiwick_any_json"   // (stored) anything as JSON, bytes in base64
 
 	// Conversions of a number or a text, and, with SQLiteOfJSON after the name, of what JSON holds.
 	SQLiteToInteger = "bailiwick_to_integer"

@@ -18,7 +18,7 @@ import (
 var columnTypes = []schema.Type{schema.String, schema.Integer, schema.Double, schema.Decimal, schema.Boolean, schema.Date, schema.Day,
 	schema.UUID, schema.Bytes, schema.JSON, schema.Any}
 
-var stored = []any{nil, int64(0), int64(1), int64(-1), int64(biggest), int64(smallest), int64(1769817600), 0.5, -0.0, 1e308, -1e-308, math.Inf(1),
+var stored = []any{nil, int64(0), int64(1), int64(-1), int64(biggest), int64(smallest), int64(1769817600), 0.5, math.Copysign(0, -1), 1e308, -1e-308, math.Inf(1),
 	2440587.5, "", "a", "é😀", "a\x00b", "\xff\xfe", "12", "-1e400", "2026-02-31", "2026-03-29T01:30:00Z", "9999-12-31T23:59:59.999Z", "0001-01-01",
 	"null", "[1,[2,{\"a\":null}],\"x\"]", `{"a":{"b":[1e400,-0.0]},"é":"\u0000"}`, `{"a":{"b":1},"q\"":2}`, "[1,", strings.Repeat("[", 101) + strings.Repeat("]", 101),
 	"f81d4fae-7dec-11d0-a765-00a0c91e6bf6", []byte{}, []byte("\x00\xff")}
@@ -72,7 +72,9 @@ func (g tree) constant(t schema.Type) algebra.Expr {
 	return null(t)
 }
 
-func (g tree) zone() string { return one(g, "", oslo, newYork, havana, apia, "+05:30", "-12:00", "Nowhere/Land") }
+func (g tree) zone() string {
+	return one(g, "", oslo, newYork, havana, apia, "+05:30", "-12:00", "Nowhere/Land")
+}
 
 func (g tree) path() query.Path {
 	return one(g, query.Path{"a"}, query.Path{"a", "b"}, query.Path{`q"`}, query.Path{"é", "x", "y"})

@@ -13,12 +13,8 @@ import (
 
 func conversions() map[string]function {
 	out := map[string]function{
-		expr.SQLiteOfAny: {1, func(args []driver.Value) driver.Value {
-			if _, bytes := args[0].([]byte); bytes || args[0] == nil {
-				return nil
-			}
-			return asJSON(args[0])
-		}},
+		expr.SQLiteOfAny:     {1, ofAny},
+		expr.SQLiteAnyDouble: {1, anyDouble},
 		expr.SQLiteAnyJSON: {1, func(args []driver.Value) driver.Value {
 			if args[0] == nil {
 				return nil
@@ -65,6 +61,25 @@ func conversions() map[string]function {
 		})
 	}
 	return out
+}
+
+func ofAny(args []driver.Value) driver.Value {
+	switch v := args[0].(type) {
+	case float64:
+		if math.IsInf(v, 0) {
+			return nil
+		}
+	case nil, []byte:
+		return nil
+	}
+	return asJSON(args[0])
+}
+
+func anyDouble(args []driver.Value) driver.Value {
+	if f, ok := plainValue(args[0]).AsFloat(); ok {
+		return f
+	}
+	return nil
 }
 
 // scalar reads JSON; objects and lists count as null.

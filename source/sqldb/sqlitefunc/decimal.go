@@ -84,6 +84,19 @@ func (d decimal) places(n int, cut bool) decimal {
 	return d
 }
 
+// next is the next whole number, down or up.
+func (d decimal) next(down bool) decimal {
+	w := d.places(0, true)
+	if w == d || d.neg != down {
+		return w
+	}
+	n := big.NewInt(1)
+	if down {
+		n.Neg(n)
+	}
+	return decimalOfBig(n.Add(n, w.scaled(0)), 0)
+}
+
 // whole reports whether d has nothing behind the point and at most 19 digits, the most that 64 bits hold.
 func (d decimal) whole() bool { return d.exp >= 0 && len(d.digits)+d.exp <= 19 }
 

@@ -15,16 +15,8 @@ import (
 func numbers() map[string]function {
 	out := map[string]function{
 		expr.SQLiteCompare: {2, func(args []driver.Value) driver.Value { return int64(compare(args[0], args[1])) }},
-		expr.SQLiteNumber: {1, func(args []driver.Value) driver.Value {
-			switch v := args[0].(type) {
-			case int64:
-				return value.OfInt(v).String()
-			case float64:
-				return string(value.OfFloat(v + 0).AppendJSON(nil))
-			}
-			return nil
-		}},
-		expr.SQLiteDivide: {2, reals(func(x, y float64) float64 { return x / y })},
+		expr.SQLiteNumber:  {1, numberText},
+		expr.SQLiteDivide:  {2, reals(func(x, y float64) float64 { return x / y })},
 		expr.SQLiteModulo: {2, func(args []driver.Value) driver.Value {
 			x, xok := args[0].(int64)
 			y, yok := args[1].(int64)
@@ -55,16 +47,36 @@ func numbers() map[string]function {
 			}
 			return f(args)
 		}}
-		out[name+expr.SQLiteOfDecimals] = function{n, func(args []driver.Value) driver.Value {
-			d, ok := decimalOfValue(f(args))
-			if !ok {
+	}
+	for name, f := range map[string]func(d decimal, places int) decimal{
+		expr.SQLiteAbs:   func(d decimal, _ int) decimal { d.neg = false; return d },
+		expr.SQLiteCeil:  func(d decimal, _ int) decimal { return d.next(false) },
+		expr.SQLiteFloor: func(d decimal, _ int) decimal { return d.next(true) },
+		expr.SQLiteTrunc: func(d decimal, places int) decimal { return d.places(places, true) },
+		expr.SQLiteRound: func(d decimal, places int) decimal { return d.places(places, false) },
+	} {
+		out[name+expr.SQLiteOfDecimals] = function{out[name].args, func(args []driver.Value) driver.Value {
+			d, ok := decimalOfValue(args[0])
+			places, pok := args[len(args)-1].(int64)
+			if !ok || !pok && len(args) > 1 {
 				return nil
 			}
-			return d.number()
+			return f(d, limited(places)).number()
 		}}
 	}
 	return out
 }
+
+// numberText writes a number as JSON.
+func numberText(args []driver.Value) driver.Value {
+	if v := plainValue(args[0]); v.IsNumber() {
+		return string(v.AppendJSON(nil))
+	}
+	return nil
+}
+
+// limited keeps places within what a double has digits for.
+func limited(places int64) int { return int(max(-400, min(400, places))) }
 
 // sized reports whether arithmetic takes x: what is so large or small that a product may be out of range is null.
 func sized(x float64) bool {
@@ -210,7 +222,7 @@ func rounded(cut bool) func(args []driver.Value) driver.Value {
 		if !ok || !dok {
 			return nil
 		}
-		d = d.places(int(max(-400, min(400, n))), cut)
+		d = d.places(limited(n), cut)
 		switch x := args[0].(type) {
 		case int64:
 			if z, ok := d.integer(); ok {

@@ -185,5 +185,5 @@ func jsonText(raw string) any {
 
 // quote writes text as JSON. What JSON can't hold (see value.Read), the NUL as well, becomes U+FFFD.
 func quote(s string) string {
-	return string(value.AppendQuoted(nil, strings.ReplaceAll(s, "\x00", "\uFFFD")))
+	return string(value.AppendQuoted(nil, strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")))
 }
