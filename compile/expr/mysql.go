@@ -1,0 +1,241 @@
+package expr
+
+import (
+	"math/big"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// mysql writes for MariaDB 10.7 or later, in sessions as source/sqldb sets them: the collation of the connection is
+// utf8mb4_nopad_bin, in which literals and arguments are, and modes don't make errors of warnings. What the server could
+// raise an error for stands behind a test; it evaluates a CASE in its order.
+//
+//   - Texts of columns and of JSON functions are in collations of their own, and two that differ are an error: each is
+//     given the binary one where it comes in.
+//   - Decimals are DECIMAL(65,30) throughout, for the server cuts what doesn't fit the type of several: a Decimal of 1e35
+//     or more is null in an expression, and places behind the 30th are rounded.
+//   - JSON is compact text whose strings are written in one way alone, so that its first character tells what it is.
+type mysql struct{ standard }
+
+// MySQL returns the dialect of MariaDB.
+func MySQL() Dialect { return mysql{} }
+
+const (
+	nopad           = " COLLATE utf8mb4_nopad_bin"
+	least64, most64 = "-9223372036854775808", "9223372036854775807"
+	mysqlDecimal    = "DECIMAL(65,30)"
+	beyondDecimal   = "100000000000000000000000000000000000" // 1e35
+)
+
+// text is x, of any character set, as text that compares by its bytes.
+func (mysql) text(x string) string { return "(CONVERT(" + x + " USING utf8mb4)" + nopad + ")" }
+
+// literal quotes a text of ours; what comes from outside is an Arg.
+func (mysql) literal(s string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(s) + "'"
+}
+
+// fit is the number x as a Decimal, null when it is too large for one. x may be repeated.
+func (mysql) fit(x string) string {
+	return "(CASE WHEN ABS(" + x + ") < " + beyondDecimal + " THEN CAST(" + x + " AS " + mysqlDecimal + ") END)"
+}
+
+// Stored implements Dialect.
+func (m mysql) Stored(_ Scope, x string, f *schema.Field) string {
+	number := x
+	if f.Native == "bit" {
+		number = "(" + x + " + 0)"
+	}
+	// The server holds 0000-00-00 and, when it is told to, 2026-02-31.
+	date := "(CASE WHEN YEAR(" + x + ") > 0 AND DAYOFMONTH(" + x + ") BETWEEN 1 AND DAYOFMONTH(LAST_DAY(" + x + ")) THEN "
+	switch f.Type {
+	case schema.String:
+		return m.text(x)
+	case schema.Integer:
+		return "CAST(" + number + " AS SIGNED)"
+	case schema.Double:
+		return "CAST(" + x + " AS DOUBLE)" // a FLOAT would be written in fewer digits
+	case schema.Decimal:
+		return m.fit(number)
+	case schema.Boolean:
+		return "(CASE WHEN " + number + " IN (0, 1) THEN CAST(" + number + " AS SIGNED) END)"
+	case schema.Date:
+		return date + "CAST(" + x + " AS DATETIME(6)) END)"
+	case schema.Day:
+		return date + x + " END)"
+	case schema.JSON, schema.Array:
+		return m.document(x)
+	}
+	return x
+}
+
+// document is stored JSON as this dialect holds it: null for what is none. Escapes that needn't be are undone, by
+// reading the document as a string in which they alone are escapes.
+func (m mysql) document(x string) string {
+	compact := "JSON_COMPACT(" + x + ")"
+	// Pairs of backslashes are passed over; one of the two before an escape to undo is taken away.
+	const escapes = `(\\\\\\\\)|\\(?=\\(?:/|u(?!00[01]|0022|005[cC])))`
+	undone := "JSON_UNQUOTE(REGEXP_REPLACE(JSON_QUOTE(" + compact + ")" + nopad + ", " + m.literal(escapes) + `, '\\1'))`
+	return "(CASE WHEN JSON_VALID(" + x + ") THEN " + m.text("NULLIF(CASE WHEN "+m.text(x)+" REGEXP "+m.literal(`\\[/u]`)+
+		" THEN "+m.text(undone)+" ELSE "+m.text(compact)+" END, 'null')") + " END)"
+}
+
+// Const implements Dialect.
+func (m mysql) Const(s Scope, v value.Value, t schema.Type) string {
+	if v.IsNull() {
+		return m.nothing(t)
+	}
+	switch t {
+	case schema.Integer:
+		n, _ := v.AsInt()
+		return "CAST(" + s.Arg(n, "") + " AS SIGNED)"
+	case schema.Double:
+		f, _ := v.AsFloat()
+		return "CAST(" + s.Arg(f, "") + " AS DOUBLE)"
+	case schema.Decimal:
+		return "CAST(" + s.Arg(plainDecimal(v.String()), "") + " AS " + mysqlDecimal + ")"
+	case schema.Boolean:
+		n := int64(0)
+		if v.Bool() {
+			n = 1
+		}
+		return "CAST(" + s.Arg(n, "") + " AS SIGNED)"
+	case schema.Date, schema.Day:
+		at := time.UnixMicro(v.Micros()).UTC()
+		if at.Year() < 1 || at.Year() > 9999 {
+			return m.nothing(t)
+		}
+		if t == schema.Day {
+			return "CAST(" + s.Arg(at.Format(time.DateOnly), "") + " AS DATE)"
+		}
+		return "CAST(" + s.Arg(at.Format("2006-01-02 15:04:05.000000"), "") + " AS DATETIME(6))"
+	case schema.UUID:
+		return "CAST(" + s.Arg(v.Text(), "") + " AS UUID)"
+	case schema.Bytes:
+		const digits = "0123456789ABCDEF"
+		hex := make([]byte, 0, 2*len(v.Text()))
+		for _, b := range []byte(v.Text()) {
+			hex = append(hex, digits[b>>4], digits[b&15])
+		}
+		return "UNHEX(" + s.Arg(string(hex), "") + ")" // the driver sends bytes as text
+	case schema.JSON:
+		return m.text(s.Arg(string(v.AppendJSON(nil)), ""))
+	}
+	return m.text(s.Arg(v.String(), ""))
+}
+
+// nothing is null as a value of a type: without one it would be bytes.
+func (m mysql) nothing(t schema.Type) string {
+	switch t {
+	case schema.Integer, schema.Boolean:
+		return "CAST(NULL AS SIGNED)"
+	case schema.Double:
+		return "CAST(NULL AS DOUBLE)"
+	case schema.Decimal:
+		return "CAST(NULL AS " + mysqlDecimal + ")"
+	case schema.Date:
+		return "CAST(NULL AS DATETIME(6))"
+	case schema.Day:
+		return "CAST(NULL AS DATE)"
+	case schema.UUID:
+		return "CAST(NULL AS UUID)"
+	case schema.Bytes:
+		return "CAST(NULL AS BINARY)"
+	}
+	return m.text("NULL")
+}
+
+// plainDecimal writes a number without an exponent, rounded to 30 places; one that is larger than all Decimals as the
+// largest of them, so that it still compares as it should.
+func plainDecimal(text string) string {
+	f, _, err := new(big.Float).Parse(text, 10)
+	if err != nil || f.IsInf() || f.MantExp(nil) > 120 { // beyond 1e36
+		sign := strings.TrimRight(text[:1], "0123456789")
+		return sign + strings.Repeat("9", 35) + "." + strings.Repeat("9", 30)
+	}
+	if f.MantExp(nil) < -120 { // its digits would be many
+		return "0"
+	}
+	exact, _ := new(big.Rat).SetString(text) // it has been read above
+	return exact.FloatString(30)
+}
+
+// Compare implements Dialect.
+func (m mysql) Compare(s Scope, op algebra.Op, x, y string, t schema.Type) (string, error) {
+	switch {
+	case t == schema.JSON && op == algebra.Eq:
+		return "(" + m.key(s, x) + " = " + m.key(s, y) + ")", nil
+	case t == schema.JSON:
+		x, y = s.Atom(x), s.Atom(y)
+		text := m.place(s, x) + " " + sign(op)[:1] + " " + m.place(s, y)
+		if op == algebra.Gte || op == algebra.Lte {
+			text += " OR " + m.key(s, x) + " = " + m.key(s, y)
+		}
+		return "(" + text + ")", nil
+	case t == schema.UUID && op != algebra.Eq: // they have an order of their own
+		x, y = m.Widen(s, x, t, schema.String), m.Widen(s, y, t, schema.String)
+	}
+	return "(" + x + " " + sign(op) + " " + y + ")", nil
+}
+
+// Order implements Dialect: null is least anyway.
+func (m mysql) Order(s Scope, x string, t schema.Type, desc bool) []string {
+	switch t {
+	case schema.JSON:
+		x = m.place(s, x)
+	case schema.UUID:
+		x = m.Widen(s, x, t, schema.String)
+	}
+	if desc {
+		x += " DESC"
+	}
+	return []string{x}
+}
+
+// Key implements Dialect.
+func (m mysql) Key(s Scope, x string, t schema.Type) (by, show string) {
+	switch t {
+	case schema.JSON:
+		return m.short(s, m.key(s, x)), "MIN(" + x + ")"
+	case schema.String:
+		return m.short(s, x), "MIN(" + x + ")"
+	case schema.UUID:
+		return x, "CAST(MIN(" + m.Widen(s, x, t, schema.String) + ") AS UUID)"
+	}
+	return x, "MIN(" + x + ")"
+}
+
+// short is a text that is the same for the same x and never long: the server groups texts by their beginning alone when
+// it groups by sorting (max_sort_length).
+func (mysql) short(s Scope, x string) string {
+	x = s.Atom(x)
+	return "CONCAT(LEFT(" + x + ", 200), CASE WHEN CHAR_LENGTH(" + x + ") > 200 THEN SHA2(" + x + ", 256) ELSE '' END)"
+}
+
+// Digest implements Dialect.
+func (m mysql) Digest(s Scope, seed string, xs []string, types []schema.Type) string {
+	parts := []string{s.Arg(seed, "")}
+	for i, x := range xs {
+		if i > 0 {
+			parts = append(parts, m.text("X'1F'"))
+		}
+		switch types[i] {
+		case schema.Bytes:
+			x = m.base64(x)
+		case schema.Any, schema.Opaque:
+			continue
+		case schema.String:
+		default:
+			x = m.Convert(s, x, types[i], schema.String)
+		}
+		parts = append(parts, "COALESCE("+x+", '')")
+	}
+	return "MD5(CONCAT(" + strings.Join(parts, ", ") + "))"
+}
+
+// Barrier implements Dialect.
+func (mysql) Barrier() string { return " LIMIT 18446744073709551615" }

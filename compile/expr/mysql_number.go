@@ -1,0 +1,162 @@
+package expr
+
+import (
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// Apply implements Dialect.
+func (m mysql) Apply(s Scope, e algebra.Apply, args []string) (string, error) {
+	for _, family := range []func(Scope, algebra.Apply, []string) string{m.arithmetic, m.ofText, m.ofLists} {
+		if text := family(s, e, args); text != "" {
+			return text, nil
+		}
+	}
+	return "", Unsupported("MariaDB has no form of this operator", "leave it out")
+}
+
+// arithmetic writes the operators on numbers and Millis, "" for others.
+func (m mysql) arithmetic(s Scope, e algebra.Apply, args []string) string {
+	switch e.Op {
+	case algebra.Add, algebra.Sub, algebra.Mul, algebra.Div, algebra.Mod:
+		x := args[0]
+		for _, y := range args[1:] {
+			x = m.binary(e.Op, e.T, s.Atom(x), s.Atom(y))
+		}
+		return x
+	case algebra.Abs:
+		switch e.T {
+		case schema.Integer:
+			return "ABS(NULLIF(" + args[0] + ", " + least64 + "))"
+		case schema.Decimal:
+			return "ABS(" + args[0] + ")"
+		}
+		return m.measured(s, args[0], func(x string) string { return "ABS(" + x + ")" })
+	case algebra.Ceil, algebra.Floor:
+		call := "CEILING("
+		if e.Op == algebra.Floor {
+			call = "FLOOR("
+		}
+		if e.T == schema.Decimal {
+			return m.fit(call + s.Atom(args[0]) + ")")
+		}
+		return m.measured(s, args[0], func(x string) string { return call + x + ")" })
+	case algebra.Trunc, algebra.Round:
+		return m.rounded(s, e, args)
+	case algebra.Millis:
+		return "(TIMESTAMPDIFF(MICROSECOND, " + args[1] + ", " + args[0] + ") DIV 1000)"
+	}
+	return ""
+}
+
+// binary writes an operator on two numbers of one type, whose texts may be repeated.
+func (m mysql) binary(op algebra.Op, t schema.Type, x, y string) string {
+	sign := map[algebra.Op]string{algebra.Add: " + ", algebra.Sub: " - ", algebra.Mul: " * ", algebra.Div: " / ", algebra.Mod: " MOD "}[op]
+	switch {
+	case op == algebra.Mod:
+		return "(" + x + sign + y + ")"
+	case t == schema.Integer:
+		return m.within64("CAST(" + x + " AS DECIMAL(65,0))" + sign + y)
+	case t == schema.Decimal && op == algebra.Mul: // too large a product is an error
+		return "(CASE WHEN ABS(CAST(" + x + " AS DOUBLE) * CAST(" + y + " AS DOUBLE)) < 1e35 THEN CAST(" + x + " * " + y + " AS " + mysqlDecimal + ") END)"
+	case t == schema.Decimal:
+		return m.fit("(" + x + sign + y + ")")
+	}
+	return "(CASE WHEN " + m.operand(x) + " AND " + m.operand(y) + " THEN " + x + sign + y + " + 0e0 END)"
+}
+
+// within64 is a DECIMAL as an Integer, null beyond 64 bits.
+func (mysql) within64(x string) string {
+	return "(CASE WHEN " + x + " BETWEEN " + least64 + " AND " + most64 + " THEN CAST(" + x + " AS SIGNED) END)"
+}
+
+// operand tests that arithmetic takes a Double, so that no result is out of range.
+func (mysql) operand(x string) string {
+	return "(" + x + " = 0 OR ABS(" + x + ") BETWEEN 1e-150 AND 1e150)"
+}
+
+// measured is what is made of a Double that arithmetic takes. Adding 0 takes the sign off a zero.
+func (m mysql) measured(s Scope, x string, of func(x string) string) string {
+	x = s.Atom(x)
+	return "(CASE WHEN " + m.operand(x) + " THEN " + of(x) + " + 0e0 END)"
+}
+
+// rounded writes a Trunc or a Round.
+func (m mysql) rounded(s Scope, e algebra.Apply, args []string) string {
+	places := int64(0)
+	if c, ok := e.Args[1].(algebra.Const); ok {
+		places = c.Value.Int()
+	}
+	call := func(x string) string {
+		if e.Op == algebra.Trunc {
+			return "TRUNCATE(" + x + ", " + s.Arg(places, "") + ")"
+		}
+		return "ROUND(" + x + ", " + s.Arg(places, "") + ")"
+	}
+	switch e.T {
+	case schema.Integer:
+		return m.within64(s.Atom(call("CAST(" + args[0] + " AS DECIMAL(65,0))")))
+	case schema.Decimal:
+		return m.fit(s.Atom(call(args[0])))
+	}
+	return m.measured(s, args[0], func(x string) string { // a Double is rounded as it is written
+		return "CASE WHEN ABS(" + x + ") > 1e15 THEN " + x + " ELSE CAST(" + call("CAST("+x+" AS "+mysqlDecimal+")") + " AS DOUBLE) END"
+	})
+}
+
+// Accumulate implements Dialect.
+func (m mysql) Accumulate(s Scope, op algebra.Accumulate, x string, from schema.Type) (string, error) {
+	switch op {
+	case algebra.Count:
+		return "COUNT(*)", nil
+	case algebra.Min, algebra.Max:
+		call := "MIN("
+		if op == algebra.Max {
+			call = "MAX("
+		}
+		switch from {
+		case schema.JSON: // the place, and after it the value that has it
+			return "SUBSTRING_INDEX(" + call + "CONCAT(" + m.place(s, x) + `, '\0', ` + x + `)), '\0', -1)`, nil
+		case schema.UUID:
+			return "CAST(" + call + m.Widen(s, x, from, schema.String) + ") AS UUID)", nil
+		}
+		return call + x + ")", nil
+	case algebra.StdDevPop, algebra.StdDevSamp:
+		return m.deviation(op, x), nil
+	}
+	sum := m.sum(x, from)
+	if op != algebra.Avg {
+		return sum, nil
+	}
+	if from == schema.Integer {
+		sum = "SUM(" + x + ")"
+	}
+	return "(CAST(" + sum + " AS DOUBLE) / COUNT(" + x + "))", nil
+}
+
+// sum writes a Sum over a group. Doubles are added as DECIMALs, so that the sum is exact and the same in any order: to 30
+// places behind the point, and null where a value is beyond 1e30 or the sum of their sizes beyond 1e34.
+func (m mysql) sum(x string, from schema.Type) string {
+	switch from {
+	case schema.Integer:
+		return m.within64("COALESCE(SUM(" + x + "), 0)")
+	case schema.Decimal:
+		return "(CASE WHEN COALESCE(SUM(ABS(CAST(" + x + " AS DOUBLE))), 0) < 1e34 THEN CAST(COALESCE(SUM(" + x + "), 0) AS " + mysqlDecimal + ") END)"
+	}
+	return "(CASE WHEN COALESCE(SUM(LEAST(ABS(" + x + "), 1e34)), 0) < 1e34 AND COALESCE(MAX(ABS(" + x + ")), 0) <= 1e30" +
+		" THEN CAST(COALESCE(SUM(CAST(" + x + " AS " + mysqlDecimal + ")), 0) AS DOUBLE) END)"
+}
+
+// deviation writes a standard deviation of Doubles: of exact sums where the sizes allow it, else as the server computes it.
+func (m mysql) deviation(op algebra.Accumulate, x string) string {
+	native, count := "STDDEV_POP", "COUNT({x})"
+	if op == algebra.StdDevSamp {
+		native, count = "STDDEV_SAMP", "SQRT(COUNT({x}) * (COUNT({x}) - 1))"
+	}
+	const d = "CAST({x} AS DECIMAL(65,15))"
+	return strings.ReplaceAll("(CASE WHEN SUM("+m.operand("{x}")+") < COUNT({x}) THEN NULL WHEN MAX(ABS({x})) BETWEEN 1e-3 AND 1e15"+
+		" THEN SQRT(CAST(COUNT({x}) * SUM("+d+" * "+d+") - SUM("+d+") * SUM("+d+") AS DOUBLE)) / "+count+
+		" ELSE "+native+"({x}) END)", "{x}", x)
+}
