@@ -25,8 +25,8 @@ func (m mysql) As(s Scope, x string, from, to schema.Type) string {
 		return m.dateOf(s, m.As(s, x, from, schema.String))
 	case schema.Integer:
 		x = s.Atom(x)
-		n := "CAST(" + x + " AS " + mysqlDecimal + ")" // a number that this rounds isn't whole, as the double tells
-		return "(CASE WHEN " + m.isNumber(x) + " AND " + n + " = TRUNCATE(" + n + ", 0) AND CAST(" + n + " AS DOUBLE) = CAST(" + x + " AS DOUBLE)" +
+		n := "CAST(" + x + " AS " + mysqlDecimal + ")" // 0 as well for what is too small
+		return "(CASE WHEN " + m.isNumber(x) + " AND " + n + " = TRUNCATE(" + n + ", 0) AND (" + n + " <> 0 OR " + x + " NOT REGEXP '^-?[0.]*[1-9]')" +
 			" AND " + n + " BETWEEN " + least64 + " AND " + most64 + " THEN CAST(" + n + " AS SIGNED) END)"
 	case schema.Double, schema.Decimal:
 		x = s.Atom(x)
@@ -40,7 +40,8 @@ func (m mysql) As(s Scope, x string, from, to schema.Type) string {
 func (mysql) numberOf(x string, to schema.Type) string {
 	f := "CAST(" + x + " AS DOUBLE)"
 	if to == schema.Double {
-		return "CASE WHEN ABS(" + f + ") < 1.7976931348623157e308 THEN " + f + " + 0e0 END"
+		return "CASE WHEN ABS(" + f + ") < 1.7976931348623157e308 OR JSON_NORMALIZE(TRIM(LEADING '-' FROM " + x + "))" + nopad +
+			" = '1.7976931348623157E308' THEN " + f + " + 0e0 END"
 	}
 	return "CASE WHEN ABS(" + f + ") < 1e35 THEN CAST(" + x + " AS " + mysqlDecimal + ") END"
 }
@@ -162,7 +163,8 @@ func (m mysql) integerOf(s Scope, x string, from schema.Type) string {
 		return "(TIMESTAMPDIFF(MICROSECOND, " + epoch + ", " + x + ") DIV 1000)"
 	case schema.Double:
 		x = s.Atom(x)
-		return "(CASE WHEN " + x + " >= -9223372036854775808e0 AND " + x + " < 9223372036854775808e0 THEN CAST(TRUNCATE(" + x + ", 0) AS SIGNED) END)"
+		return m.within64("TRUNCATE(CAST(" + x + " AS " + mysqlDecimal + "), 0)") // as it is written
+
 	case schema.Decimal:
 		return m.within64("TRUNCATE(" + s.Atom(x) + ", 0)")
 	case schema.String:
@@ -181,7 +183,7 @@ func (m mysql) converted(s Scope, x string, to schema.Type) string {
 	case schema.Decimal:
 		number = m.numberOf(x, to)
 	case schema.Boolean:
-		number = x + " REGEXP '^-?[0.]*[1-9]'"
+		number = m.Convert(s, m.As(s, x, schema.JSON, schema.Double), schema.Double, to)
 	default:
 		whole, real := s.Atom(m.As(s, x, schema.JSON, schema.Integer)), s.Atom(m.As(s, x, schema.JSON, schema.Double))
 		number = "COALESCE(" + m.Convert(s, whole, schema.Integer, to) + ", " + m.Convert(s, real, schema.Double, to) + ")"

@@ -42,7 +42,8 @@ func (m mysql) ofText(s Scope, e algebra.Apply, args []string) string {
 	case algebra.IndexOf:
 		return "(LOCATE(" + args[1] + ", " + args[0] + ") - 1)"
 	case algebra.ReplaceAll:
-		return "REPLACE(" + strings.Join(args, ", ") + ")"
+		with := s.Atom(args[2]) // the server doesn't look at it when there is nothing to find
+		return "(CASE WHEN " + with + " IS NOT NULL THEN REPLACE(" + args[0] + ", " + args[1] + ", " + with + ") END)"
 	}
 	return ""
 }
