@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/compile/expr"
-	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 func numbers() map[string]function {
