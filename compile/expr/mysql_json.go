@@ -141,7 +141,7 @@ func (m mysql) Over(s Scope, o Over) (string, error) {
 		return text, nil
 	}
 	limit, some := s.Atom(o.Limit), s.Alias("e")
-	return "(CASE WHEN " + limit + " >= 1 THEN " + m.gathered(s, some, text, m.element(some), some+".o <= "+limit) + " END)", nil
+	return "(CASE WHEN " + m.begins(list, "[") + " AND " + limit + " >= 1 THEN " + m.gathered(s, some, text, m.element(some), some+".o <= "+limit) + " END)", nil
 }
 
 // ofList is text where x is a list, else null.

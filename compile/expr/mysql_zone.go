@@ -45,14 +45,17 @@ func zoneOf(name string) zone {
 	_, z.first = t.Zone()
 	have := z.first
 	for {
-		_, end := t.ZoneBounds()
+		start, end := t.ZoneBounds()
+		if _, offset := t.Zone(); offset != have {
+			z.changes = append(z.changes, change{start.Unix(), have, offset})
+			have = offset
+			z.varies = z.varies || t.Year() >= firstRepeated
+		}
+		if !end.After(t) && !end.IsZero() { // Go ends the rule's years a day early when they are leap years
+			end = t.Add(48 * time.Hour)
+		}
 		if end.IsZero() || end.UTC().Year() > lastYear {
 			return z
-		}
-		if _, offset := end.Zone(); offset != have {
-			z.changes = append(z.changes, change{end.Unix(), have, offset})
-			have = offset
-			z.varies = z.varies || end.UTC().Year() >= firstRepeated
 		}
 		t = end
 	}

@@ -31,9 +31,11 @@ type MySQL struct {
 
 // mysqlSession makes every session alike, whatever the server's configuration: reading alone, UTC, and output,
 // comparison and expressions that don't depend on modes. The server ends a statement by itself at the cap of all
-// timeouts (design 03), should we not be there to do it.
+// timeouts (design 03), should we not be there to do it. Lists are gathered up to 64 MiB (compile/expr makes those null that
+// would be cut), and texts are sorted by their first 16 KiB, for which each needs 15 times that in the sort buffer.
 const mysqlSession = `SET SESSION sql_mode = 'STRICT_ALL_TABLES', time_zone = '+00:00', default_regex_flags = '', max_statement_time = 300,
-	sql_select_limit = DEFAULT, sql_auto_is_null = 0, group_concat_max_len = 1048576, collation_connection = 'utf8mb4_nopad_bin'`
+	sql_select_limit = DEFAULT, sql_auto_is_null = 0, group_concat_max_len = 67108864, max_sort_length = 16384,
+	sort_buffer_size = 16777216, collation_connection = 'utf8mb4_nopad_bin'`
 
 // OpenMySQL connects to the database at rawURL, which begins with mysql:// or mariadb://, as the source called name.
 // It opens a read-only session and sees that the server answers and is MariaDB 10.7 or later. The query of the URL
