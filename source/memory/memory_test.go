@@ -6,11 +6,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/memory"
 	"github.com/bailiwick-dev/bailiwick/source/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/source/sourcetest/pipelines"
 )
 
-func TestMemory(t *testing.T) {
-	sourcetest.Run(t, func(t *testing.T, d sourcetest.Dataset) source.Source {
-		classes := d.Classes("memory")
-		return memory.New(classes, d.Rows(t, classes))
-	}, nil)
+func open(t *testing.T, d sourcetest.Dataset) source.Source {
+	classes := d.Classes("memory")
+	return memory.New(classes, d.Rows(t, classes))
 }
+
+func TestMemory(t *testing.T) { sourcetest.Run(t, open, nil) }
+
+func TestMemoryPipelines(t *testing.T) { pipelines.Run(t, pipelines.Target{Open: open}) }
