@@ -90,7 +90,8 @@ type (
 		If    Expr
 		Shape Shape
 	}
-	// Map computes the columns of its Shape, one expression each. A Ref passes a column on as it is stored.
+	// Map computes the columns of its Shape, one expression each. A Ref passes a column on as it is stored where the column
+	// that it makes has a Field, in a Union as well; else it is what an expression sees.
 	Map struct {
 		Columns []Expr
 		Shape   Shape
