@@ -203,6 +203,7 @@ const (
 	Lte
 	Cmp // -1, 0 or 1: an Integer. Not of JSON
 
+	Same   // both are equal and neither is null: Boolean, never null
 	IsNull // Boolean, never null
 	And    // of any number of Booleans; null counts as false; never null
 	Or

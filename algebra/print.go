@@ -135,7 +135,7 @@ func texts(list []Expr) string {
 }
 
 var opNames = map[Op]string{Add: "add", Sub: "sub", Mul: "mul", Div: "div", Mod: "mod", Abs: "abs", Ceil: "ceil", Floor: "floor", Trunc: "trunc",
-	Round: "round", Eq: "eq", Ne: "ne", Gt: "gt", Gte: "gte", Lt: "lt", Lte: "lte", Cmp: "cmp", IsNull: "isNull", And: "and", Or: "or", Not: "not",
+	Round: "round", Eq: "eq", Ne: "ne", Gt: "gt", Gte: "gte", Lt: "lt", Lte: "lte", Cmp: "cmp", Same: "same", IsNull: "isNull", And: "and", Or: "or", Not: "not",
 	Truth: "truth", IfNull: "ifNull", Concat: "concat", Substr: "substr", Lower: "lower", Upper: "upper", Trim: "trim", TrimLeft: "trimLeft",
 	TrimRight: "trimRight", Split: "split", Length: "length", IndexOf: "indexOf", ReplaceAll: "replaceAll", Millis: "millis", Size: "size",
 	ElemAt: "elemAt", InList: "inList", SliceList: "slice", IsList: "isList", JoinLists: "joinLists", SumList: "sumList", AvgList: "avgList",

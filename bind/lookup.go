@@ -174,9 +174,7 @@ func (r *records) correlated(l query.Lookup, right *records, foreign typed.Node,
 		if err != nil {
 			return err
 		}
-		there := algebra.Apply{Op: algebra.Not, T: schema.Boolean, Args: []algebra.Expr{algebra.Apply{Op: algebra.IsNull, Args: []algebra.Expr{x}, T: schema.Boolean}}}
-		same := algebra.Apply{Op: algebra.Eq, Args: []algebra.Expr{x, y}, T: schema.Boolean}
-		right.add(&algebra.Filter{If: algebra.Apply{Op: algebra.And, Args: []algebra.Expr{there, same}, T: schema.Boolean}, Shape: *right.shape})
+		right.add(&algebra.Filter{If: algebra.Apply{Op: algebra.Same, Args: []algebra.Expr{x, y}, T: schema.Boolean}, Shape: *right.shape})
 		right.used = true
 	}
 	return right.stages(l.Stages)

@@ -24,6 +24,9 @@ type Scope interface {
 	Atom(x string) string
 	// Column is what an expression sees of column i of the record (see Dialect.Stored).
 	Column(i int) string
+	// Field returns the text of the column that e, a Ref or an Outer, passes on as it is stored, and the field that it
+	// holds; nil for what is computed.
+	Field(e algebra.Expr) (x string, f *schema.Field)
 	// Outer is what an expression sees of column i of the record for which a list is made, up levels out from 1.
 	Outer(up, i int) (string, error)
 	// Zone tells that the statement needs the time zone called name, which is no offset.
@@ -79,6 +82,9 @@ type Dialect interface {
 	// Scope that it is given is that of the element, whose Atoms may refuse by giving back what they are given.
 	Over(s Scope, o Over) (string, error)
 
+	// Find returns a condition on two columns as they are stored that holds where what expressions see of them is equal,
+	// and that an index on x serves; "" where there is none that is better than the comparison itself.
+	Find(x string, f *schema.Field, y string, g *schema.Field) string
 	// Order returns the terms by which x, of type t, is ordered: null first, or last when desc; each with its direction.
 	Order(s Scope, x string, t schema.Type, desc bool) []string
 	// Key returns what to group x by, and how the key is shown: an expression over the group, the same for the same

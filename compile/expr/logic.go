@@ -26,6 +26,9 @@ func (w writer) apply(e algebra.Apply) (string, error) {
 	switch e.Op {
 	case algebra.IsNull:
 		return "(" + args[0] + " IS NULL)", nil
+	case algebra.Same:
+		x, err := w.d.Compare(w.s, algebra.Eq, args[0], args[1], e.Args[0].Type())
+		return "coalesce(" + x + ", FALSE)", err
 	case algebra.IfNull:
 		return "coalesce(" + strings.Join(args, ", ") + ")", nil
 	}
@@ -66,6 +69,8 @@ func (w writer) condition(e algebra.Expr) (string, error) {
 	switch {
 	case ok && (a.Op == algebra.And || a.Op == algebra.Or):
 		return w.logic(a, w.condition)
+	case ok && a.Op == algebra.Same:
+		return Same(w.d, w.s, a.Args[0], w.s, a.Args[1])
 	case plain(e):
 		args, err := w.list(a.Args)
 		if err != nil {
@@ -74,6 +79,32 @@ func (w writer) condition(e algebra.Expr) (string, error) {
 		return w.d.Compare(w.s, a.Op, args[0], args[1], a.Args[0].Type())
 	}
 	return w.expr(e)
+}
+
+// Same writes that x at one place and y at another are equal, as a condition that is null where one of them is. Where
+// both are columns as they are stored, it lets an index on x find them.
+func Same(d Dialect, at Scope, x algebra.Expr, in Scope, y algebra.Expr) (string, error) {
+	left, err := Write(d, at, x)
+	if err != nil {
+		return "", err
+	}
+	right, err := Write(d, in, y)
+	if err != nil {
+		return "", err
+	}
+	test, err := d.Compare(at, algebra.Eq, left, right, x.Type())
+	if err != nil {
+		return "", err
+	}
+	stored, f := at.Field(x)
+	other, g := in.Field(y)
+	if f == nil || g == nil {
+		return test, nil
+	}
+	if find := d.Find(stored, f, other, g); find != "" {
+		return "(" + find + " AND " + test + ")", nil
+	}
+	return test, nil
 }
 
 // plain reports whether e is a comparison that is null at most where it doesn't hold.
@@ -163,7 +194,7 @@ func definite(e algebra.Expr) bool {
 		return true
 	case algebra.Apply:
 		switch e.Op {
-		case algebra.Eq, algebra.Ne, algebra.Gt, algebra.Gte, algebra.Lt, algebra.Lte, algebra.Cmp, algebra.IsNull, algebra.And,
+		case algebra.Eq, algebra.Ne, algebra.Gt, algebra.Gte, algebra.Lt, algebra.Lte, algebra.Cmp, algebra.Same, algebra.IsNull, algebra.And,
 			algebra.Or, algebra.Not, algebra.Truth, algebra.InList, algebra.IsList, algebra.TypeOf:
 			return true
 		}

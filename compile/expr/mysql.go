@@ -164,6 +164,14 @@ func plainDecimal(text string) string {
 	return exact.FloatString(30)
 }
 
+// Find implements Dialect. Text is equal in its collation wherever its bytes are, but two collations don't compare.
+func (mysql) Find(x string, f *schema.Field, y string, g *schema.Field) string {
+	if f.Type == g.Type && (f.Type == schema.Integer || f.Type == schema.UUID || f.Type == schema.String && !f.Unordered && !g.Unordered) {
+		return "(" + x + " = " + y + ")"
+	}
+	return ""
+}
+
 // Compare implements Dialect.
 func (m mysql) Compare(s Scope, op algebra.Op, x, y string, t schema.Type) (string, error) {
 	switch {

@@ -32,6 +32,16 @@ const (
 func (postgres) Barrier() string { return " OFFSET 0" }
 
 // Stored implements Dialect.
+// Find implements Dialect: an index is found by the column in its own type and collation.
+func (postgres) Find(x string, f *schema.Field, y string, g *schema.Field) string {
+	whole := func(f *schema.Field) bool { return f.Native == "int2" || f.Native == "int4" || f.Native == "int8" }
+	text := func(f *schema.Field) bool { return (f.Native == "text" || f.Native == "varchar") && !f.Unordered }
+	if whole(f) && whole(g) && f.Native+g.Native != "int8int8" || text(f) && text(g) {
+		return "(" + x + " = " + y + ")"
+	}
+	return ""
+}
+
 func (p postgres) Stored(_ Scope, x string, f *schema.Field) string {
 	switch f.Type {
 	case schema.String:

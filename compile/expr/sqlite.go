@@ -48,6 +48,20 @@ func (sqlite) Stored(_ Scope, x string, f *schema.Field) string {
 	return "+" + x // the sign takes the affinity off, so that it compares as what it is
 }
 
+// Find implements Dialect. What isn't of its type is equal to nothing that is, so the columns themselves are equal.
+func (sqlite) Find(x string, f *schema.Field, y string, g *schema.Field) string {
+	if f.Type != g.Type || f.Unordered || g.Unordered {
+		return ""
+	}
+	switch f.Type {
+	case schema.Integer, schema.Double, schema.Decimal, schema.String, schema.Boolean:
+		return "(" + x + " = " + y + ")"
+	case schema.UUID: // as it was written: in lower case or in upper, most often in the same
+		return "(" + x + " IN (" + y + ", lower(" + y + "), upper(" + y + ")))"
+	}
+	return ""
+}
+
 func (sqlite) Const(s Scope, v value.Value, t schema.Type) string {
 	if v.IsNull() {
 		return "NULL"

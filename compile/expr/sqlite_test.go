@@ -38,7 +38,9 @@ func (p *place) Alias(prefix string) string {
 func (p *place) Atom(x string) string           { return x }
 func (p *place) Column(i int) string            { return p.columns[i] }
 func (p *place) Outer(int, int) (string, error) { return "", fmt.Errorf("no list is made") }
-func (p *place) Zone(string)                    {}
+
+func (p *place) Field(algebra.Expr) (string, *schema.Field) { return "", nil }
+func (p *place) Zone(string)                                {}
 
 type connector struct{ driver *sqlite.Driver }
 

@@ -48,15 +48,7 @@ func (b *builder) join(r *relation, st *algebra.Join, at place) (*relation, erro
 func (b *builder) pairs(left, right *scope, on []algebra.Pair) ([]string, error) {
 	var tests []string
 	for _, p := range on {
-		x, err := expr.Write(b.d, left, p.Left)
-		if err != nil {
-			return nil, err
-		}
-		y, err := expr.Write(b.d, right, p.Right)
-		if err != nil {
-			return nil, err
-		}
-		test, err := b.d.Compare(right, algebra.Eq, y, x, p.Left.Type())
+		test, err := expr.Same(b.d, right, p.Right, left, p.Left)
 		if err != nil {
 			return nil, err
 		}

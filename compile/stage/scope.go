@@ -1,7 +1,9 @@
 package stage
 
 import (
+	"github.com/bailiwick-dev/bailiwick/algebra"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 // A scope is the columns of a relation, as expressions see them. It implements expr.Scope.
@@ -72,6 +74,26 @@ func (s *scope) raw(i int) string {
 		return s.Atom(x)
 	}
 	return x
+}
+
+// Field implements expr.Scope.
+func (s *scope) Field(e algebra.Expr) (string, *schema.Field) {
+	at, column := s, 0
+	switch e := e.(type) {
+	case algebra.Ref:
+		column = e.Column
+	case algebra.Outer:
+		for up := e.Up; up > 0 && at != nil; up-- {
+			at = at.outer
+		}
+		column = e.Column
+	default:
+		return "", nil
+	}
+	if at == nil || at.count != nil || at.r.shape.Columns[column].Field == nil {
+		return "", nil
+	}
+	return at.raw(column), at.r.shape.Columns[column].Field
 }
 
 // Outer implements expr.Scope.

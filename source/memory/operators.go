@@ -49,6 +49,8 @@ func ofNull(e algebra.Apply, args []value.Value) (value.Value, bool) {
 	switch e.Op {
 	case algebra.Eq, algebra.Ne, algebra.Gt, algebra.Gte, algebra.Lt, algebra.Lte:
 		return value.OfBool(compared(e.Op, args[0], args[1], e.Args[0].Type())), true
+	case algebra.Same:
+		return value.OfBool(!args[0].IsNull() && !args[1].IsNull() && compared(algebra.Eq, args[0], args[1], e.Args[0].Type())), true
 	case algebra.Cmp:
 		return value.OfInt(int64(value.Order(args[0], args[1]))), true
 	case algebra.IsNull:
