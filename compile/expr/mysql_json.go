@@ -218,11 +218,24 @@ const most = "67108864"
 func (m mysql) Collect(_ Scope, x string, terms []string) string {
 	order := ""
 	if len(terms) > 0 {
-		order = " ORDER BY " + strings.Join(terms, ", ")
+		order = " ORDER BY " + strings.Join(nullsApart(terms), ", ")
 	}
 	x = "COALESCE(" + x + ", 'null')"
 	return "(CASE WHEN COALESCE(SUM(OCTET_LENGTH(" + x + ") + 1), 0) <= " + most +
 		" THEN CONCAT('[', COALESCE(GROUP_CONCAT(" + x + order + " SEPARATOR ','), ''), ']') END)"
+}
+
+// nullsApart orders nulls by terms of their own: GROUP_CONCAT has them between -1 and 1.
+func nullsApart(terms []string) []string {
+	var out []string
+	for _, t := range terms {
+		if x, ok := strings.CutSuffix(t, " DESC"); ok {
+			out = append(out, x+" IS NULL", t)
+		} else {
+			out = append(out, t+" IS NOT NULL", t)
+		}
+	}
+	return out
 }
 
 // Distinct implements Dialect. The values come in order, each after a mark that the same values have alike, and all but
