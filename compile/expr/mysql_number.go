@@ -155,7 +155,7 @@ func (m mysql) deviation(op algebra.Accumulate, x string) string {
 	if op == algebra.StdDevSamp {
 		native, count = "STDDEV_SAMP", "SQRT(COUNT({x}) * (COUNT({x}) - 1))"
 	}
-	const d = "CAST({x} AS DECIMAL(65,15))"
+	const d = "CAST(CASE WHEN ABS({x}) <= 1e15 THEN {x} END AS DECIMAL(65,15))" // larger ones would raise an error when multiplied
 	return strings.ReplaceAll("(CASE WHEN SUM("+m.operand("{x}")+") < COUNT({x}) THEN NULL WHEN MAX(ABS({x})) BETWEEN 1e-3 AND 1e15"+
 		" THEN SQRT(CAST(COUNT({x}) * SUM("+d+" * "+d+") - SUM("+d+") * SUM("+d+") AS DOUBLE)) / "+count+
 		" ELSE "+native+"({x}) END)", "{x}", x)
