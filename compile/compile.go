@@ -88,6 +88,8 @@ type speaker interface {
 	quote(name string) string
 	// key is how a pointer a, or the key b that it holds, takes part in a comparison of the two.
 	key(x string, f, other *schema.Field) string
+	// same is how a field takes part in a comparison with another, of a type that can be equal to it.
+	same(x string, f, other *schema.Field) string
 	// placeholder is the place of argument n, counted from 1, cast to a type of the dialect ("" for none).
 	placeholder(n int, cast string) string
 	// counts reports whether a placeholder names its argument, which then may stand at several places.

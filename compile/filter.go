@@ -124,8 +124,38 @@ func (w *writer) atom(f query.Filter, x operand) error {
 	case query.StartsWith:
 		w.begins(w, x, f.Prefix)
 		return nil
+	case query.InQuery:
+		if f.Not {
+			return w.not(func() error { return w.inQuery(f, x) })
+		}
+		return w.inQuery(f, x)
 	}
 	return problem.New(problem.Internal, fmt.Sprintf("compile can't write %T on %s", f, x.field.Type))
+}
+
+// inQuery writes that x is the key of a record of another view.
+func (w *writer) inQuery(f query.InQuery, x operand) error {
+	if f.View < 1 || f.View > len(w.plan.Views) || len(f.Key) != 1 {
+		return problem.New(problem.Internal, fmt.Sprintf("the plan has no view %d with a key %q", f.View, f.Key))
+	}
+	v := w.plan.Views[f.View-1]
+	key := v.Class().Field(f.Key[0])
+	if key == nil {
+		return problem.New(problem.Internal, fmt.Sprintf("no field %s in the plan's view", f.Key))
+	}
+	alias := w.alias("q")
+	w.write(w.same(x.text, x.field, key), " IN (SELECT ", w.same(w.column(alias, key.Name), key, x.field), " FROM ")
+	if err := w.derived(v, alias); err != nil {
+		return err
+	}
+	if f.Where != nil {
+		w.write(" WHERE ")
+		if err := w.filter(f.Where, w.of(v.Class(), alias)); err != nil {
+			return err
+		}
+	}
+	w.write(")")
+	return nil
 }
 
 var operators = [...]string{query.Eq: "=", query.Gt: ">", query.Gte: ">=", query.Lt: "<", query.Lte: "<="}
@@ -330,6 +360,8 @@ func pathOf(f query.Filter) (query.Path, error) {
 	case query.Size:
 		return f.Path, nil
 	case query.ElemMatch:
+		return f.Path, nil
+	case query.InQuery:
 		return f.Path, nil
 	}
 	return nil, problem.New(problem.InvalidQuery, fmt.Sprintf("compile knows no filter %T", f))

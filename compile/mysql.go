@@ -23,6 +23,13 @@ func (mysql) placeholder(int, string) string { return "?" }
 
 func (mysql) limit(place string) string { return place }
 
+func (m mysql) same(x string, f, other *schema.Field) string {
+	if f.Type == schema.String {
+		return m.key(x, f, other)
+	}
+	return bits(x, f)
+}
+
 func (mysql) counts() bool { return false }
 
 func (mysql) computed(t schema.Type) *schema.Field {

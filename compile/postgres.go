@@ -24,6 +24,17 @@ func (postgres) placeholder(n int, cast string) string {
 	return "$" + strconv.Itoa(n) + "::" + cast
 }
 
+// same compares text in the collation of an index, unless one of the two is in a collation of its own.
+func (p postgres) same(x string, f, other *schema.Field) string {
+	switch {
+	case f.Type != schema.String:
+		return widened(x, f)
+	case f.Unordered || other.Unordered:
+		return p.text(x, f) + ` COLLATE "C"`
+	}
+	return p.text(x, f)
+}
+
 func (postgres) counts() bool { return true }
 
 func (postgres) limit(place string) string { return place }

@@ -27,6 +27,19 @@ func (sqlite) placeholder(int, string) string { return "?" }
 // limit has a sign: SQLite takes a bare argument into its plan, and so would plan anew each time that one is bound.
 func (sqlite) limit(place string) string { return "+" + place }
 
+// same takes the declared types off two fields that differ in them: else values would be turned from one to the other.
+func (sqlite) same(x string, f, other *schema.Field) string {
+	switch {
+	case f.Type == schema.Date || f.Type == schema.Day:
+		return millis(x, f)
+	case f.Type == schema.UUID:
+		return "lower(" + x + ")"
+	case f.Native != other.Native || f.Unordered || other.Unordered:
+		return "+" + x + " COLLATE BINARY"
+	}
+	return x
+}
+
 func (sqlite) counts() bool { return false }
 
 // milliseconds is the native type of a computed date: an integer, milliseconds since 1970 whatever its size.

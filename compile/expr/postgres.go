@@ -45,7 +45,7 @@ func (postgres) Find(x string, f *schema.Field, y string, g *schema.Field) strin
 func (p postgres) Stored(_ Scope, x string, f *schema.Field) string {
 	switch f.Type {
 	case schema.String:
-		if f.Native == "text" || f.Native == "varchar" {
+		if (f.Native == "text" || f.Native == "varchar") && !f.Unordered {
 			return "(" + x + pgC + ")"
 		}
 		return "(" + x + "::text" + pgC + ")"
@@ -93,9 +93,16 @@ func pgYears(x string) string {
 	return "(CASE WHEN " + x + " >= timestamp '0001-01-01' AND " + x + " < timestamp '10000-01-01' THEN " + x + " END)"
 }
 
+func pgNull(t schema.Type) string {
+	if t == schema.String {
+		return "(NULL::text" + pgC + ")"
+	}
+	return "NULL::" + pgTypes[t]
+}
+
 // Const implements Dialect.
 func (p postgres) Const(s Scope, v value.Value, t schema.Type) string {
-	null := "NULL::" + pgTypes[t]
+	null := pgNull(t)
 	if v.IsNull() {
 		return null
 	}
@@ -114,10 +121,7 @@ func (p postgres) Const(s Scope, v value.Value, t schema.Type) string {
 		}
 		return s.Arg(v.String(), "numeric")
 	case schema.Boolean:
-		if v.Bool() {
-			return "TRUE"
-		}
-		return "FALSE"
+		return s.Arg(v.Bool(), "boolean") // a bare TRUE is refused in ORDER BY
 	case schema.Date:
 		return s.Arg(time.UnixMicro(v.Micros()).UTC().Format("2006-01-02 15:04:05.999999"), "timestamp")
 	case schema.Day:
@@ -165,7 +169,9 @@ func (p postgres) Compare(s Scope, op algebra.Op, x, y string, t schema.Type) (s
 	case t == schema.JSON && op != algebra.Eq:
 		return p.compareJSON(s, op, x, y), nil
 	case op == algebra.Eq && t == schema.String:
-		x, y = bothBare(x, y, pgC+")")
+		if a, b := bothBare(x, y, pgC+")"); a != x {
+			x, y = a, b+` COLLATE "default"` // which the index has; two columns may be of two collations
+		}
 	case t == schema.Integer:
 		x, y = bothBare(x, y, "::int8)")
 	}
@@ -189,7 +195,7 @@ func bare(x, cast string) (string, bool) {
 		return x, cast == "::int8)" && strings.HasSuffix(x, "\x00") && strings.Count(x, "\x00") == 2
 	}
 	inner = strings.TrimPrefix(inner, "(")
-	return inner, !strings.ContainsAny(inner, " ()")
+	return inner, !strings.ContainsAny(inner, " ():")
 }
 
 // pgRank is the place of a JSON value's type in the order of values.

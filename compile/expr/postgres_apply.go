@@ -115,7 +115,7 @@ func (p postgres) text(s Scope, e algebra.Apply, a []string) (string, error) {
 		y, z := s.Atom(a[1]), s.Atom(a[2])
 		start := "least(" + y + ", 2147483646)::int4 + 1"
 		x := s.Atom(a[0])
-		return "(CASE WHEN " + y + " < 0 THEN NULL WHEN " + z + " < 0 THEN substr(" + x + ", " + start + ") ELSE substr(" + x + ", " + start + ", least(" + z + ", 2147483647)::int4) END)", nil
+		return "(CASE WHEN coalesce(" + y + ", -1) < 0 OR " + z + " IS NULL THEN NULL WHEN " + z + " < 0 THEN substr(" + x + ", " + start + ") ELSE substr(" + x + ", " + start + ", least(" + z + ", 2147483647)::int4) END)", nil
 	case algebra.Lower:
 		return c("lower(" + a[0] + pgC + ")"), nil
 	case algebra.Upper:

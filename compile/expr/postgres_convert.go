@@ -41,7 +41,7 @@ func (p postgres) Convert(s Scope, x string, from, to schema.Type) string {
 	case schema.Integer, schema.Double, schema.Decimal:
 		return p.convertNumber(s, x, from, to)
 	}
-	return "NULL::" + pgTypes[to]
+	return pgNull(to)
 }
 
 func (p postgres) convertNumber(s Scope, x string, from, to schema.Type) string {
@@ -78,7 +78,7 @@ func (p postgres) convertNumber(s Scope, x string, from, to schema.Type) string 
 		}
 		return p.instant(s, x)
 	}
-	return "NULL::" + pgTypes[to]
+	return pgNull(to)
 }
 
 // instant is so many milliseconds after 1970 began.
@@ -103,7 +103,7 @@ func (p postgres) convertDate(s Scope, x string, from, to schema.Type) string {
 		}
 		return ms
 	}
-	return "NULL::" + pgTypes[to]
+	return pgNull(to)
 }
 
 // pgDateText is a Date or a Day in ISO 8601.
@@ -131,7 +131,7 @@ func (p postgres) convertText(s Scope, x string, to schema.Type) string {
 	case schema.Date:
 		return p.dateOfText(s, x)
 	}
-	return "NULL::" + pgTypes[to]
+	return pgNull(to)
 }
 
 // dateOfText reads what value.OfDateText reads. What has the form is a date only when its parts are in their ranges.

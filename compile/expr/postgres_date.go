@@ -130,7 +130,8 @@ func (p postgres) DateShift(s Scope, x, amount, unit, zone string) string {
 	switch {
 	case months != "":
 		l := s.Atom(p.local(s, x, zone))
-		fits := "extract(year FROM " + l + ")::numeric * 12 + extract(month FROM " + l + ")::numeric - 1 + " + n + "::numeric * " + months + " BETWEEN 12 AND 119999"
+		// The first test is of the amount alone: PostgreSQL computes what is constant before it looks at the others.
+		fits := n + " BETWEEN -120000 AND 120000 AND extract(year FROM " + l + ")::numeric * 12 + extract(month FROM " + l + ")::numeric - 1 + " + n + "::numeric * " + months + " BETWEEN 12 AND 119999"
 		return pgYears(s.Atom(p.instantOf(s, "(CASE WHEN "+fits+" THEN "+l+" + make_interval(months => ("+n+" * "+months+")::int4) END)", zone)))
 	case days != "":
 		l := s.Atom(p.local(s, x, zone))

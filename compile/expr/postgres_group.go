@@ -40,7 +40,10 @@ func (postgres) Key(_ Scope, x string, t schema.Type) (by, show string) {
 }
 
 // Accumulate implements Dialect.
-func (p postgres) Accumulate(_ Scope, op algebra.Accumulate, x string, from schema.Type) (string, error) {
+func (p postgres) Accumulate(s Scope, op algebra.Accumulate, x string, from schema.Type) (string, error) {
+	if _, stored := bare(x, "::int8)"); !stored && (from == schema.Integer || from == schema.Double) && op != algebra.Min && op != algebra.Max {
+		x = s.Atom(x)
+	}
 	switch op {
 	case algebra.Count:
 		return "count(*)", nil

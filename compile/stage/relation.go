@@ -165,9 +165,6 @@ func (b *builder) derived(r *relation) string {
 	for i, c := range r.columns {
 		columns[i] = c + " AS c" + strconv.Itoa(i+1)
 	}
-	if len(columns) == 0 {
-		columns = []string{"1 AS c0"}
-	}
 	return b.selected(r, columns)
 }
 
@@ -182,6 +179,12 @@ func positions(alias string, n int) []string {
 
 // selected writes r with these columns.
 func (b *builder) selected(r *relation, columns []string) string {
+	switch {
+	case len(columns) == 0 && r.grouped:
+		columns = []string{"count(*)"} // without an aggregate it would be no group
+	case len(columns) == 0:
+		columns = []string{"1"}
+	}
 	var t strings.Builder
 	t.WriteString("SELECT " + strings.Join(columns, ", ") + " FROM " + r.item() + conditions(r.where))
 	for i, g := range r.group {

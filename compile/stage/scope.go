@@ -42,14 +42,19 @@ func (s *scope) Atom(x string) string {
 	return s.b.let(s.r, x)
 }
 
-// short reports whether x is a name or a number.
+// short reports whether x is a name or an argument.
 func short(x string) bool {
+	quoted := false
 	for i := range len(x) {
-		if c := x[i]; !word(c) && c != '.' && c != '"' && c != '`' && c != 0 && c != '$' {
+		c := x[i]
+		if c == '"' || c == '`' {
+			quoted = !quoted
+		}
+		if !quoted && !word(c) && c != '.' && c != '"' && c != '`' && c != 0 {
 			return false
 		}
 	}
-	return len(x) < 80
+	return len(x) < 160
 }
 
 // Column implements expr.Scope.

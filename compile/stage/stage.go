@@ -40,7 +40,7 @@ type Statement interface {
 }
 
 // Write writes p into s: at most limit records, in order. The fields describe the columns, which are the visible ones
-// of p.Out in turn.
+// of p.Out in turn; where there are none a row has one all the same.
 func Write(s Statement, d expr.Dialect, p *algebra.Program, limit int64) (text string, fields []*schema.Field, err error) {
 	b := &builder{s, d}
 	r, err := b.program(p, nil, nil)
