@@ -35,8 +35,10 @@ func (d Dialect) expressions() (expr.Dialect, error) {
 		return expr.SQLite(), nil
 	case PostgreSQL:
 		return expr.PostgreSQL(), nil
+	case MySQL:
+		return expr.MySQL(), nil
 	}
-	return nil, problem.New(problem.Unsupported, "this source can't run pipelines")
+	return nil, problem.New(problem.Internal, fmt.Sprintf("compile writes no pipelines for dialect %d", d))
 }
 
 // A statement is a writer, as compile/stage uses it.

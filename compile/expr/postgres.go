@@ -209,7 +209,7 @@ func (postgres) compareJSON(s Scope, op algebra.Op, x, y string) string {
 	if op == algebra.Gte || op == algebra.Lte {
 		same = x + " = " + y
 	}
-	return fmt.Sprintf("(CASE WHEN %[1]s <> %[2]s THEN %[1]s %[3]s %[2]s WHEN jsonb_typeof(%[4]s) IN ('object', 'array') THEN %[6]s WHEN jsonb_typeof(%[4]s) = 'string' THEN "+
+	return fmt.Sprintf("(CASE WHEN %[4]s IS NULL OR %[5]s IS NULL THEN NULL WHEN %[1]s <> %[2]s THEN %[1]s %[3]s %[2]s WHEN jsonb_typeof(%[4]s) IN ('object', 'array') THEN %[6]s WHEN jsonb_typeof(%[4]s) = 'string' THEN "+
 		"(%[4]s #>> '{}')"+pgC+" %[3]s (%[5]s #>> '{}')"+pgC+" ELSE %[4]s %[3]s %[5]s END)", pgRank(x), pgRank(y), sign(op), x, y, same)
 }
 

@@ -15,6 +15,15 @@ func (postgres) local(s Scope, x, zone string) string {
 	return pgYears(s.Atom(pgClock(s, x, zone)))
 }
 
+// shown is x where the calendar of a zone has it in the years 1 to 9999.
+func (p postgres) shown(s Scope, x, zone string) string {
+	x = s.Atom(x)
+	if zone == "" {
+		return x
+	}
+	return s.Atom("(CASE WHEN " + p.local(s, x, zone) + " IS NOT NULL THEN " + x + " END)")
+}
+
 func pgClock(s Scope, x, zone string) string {
 	if minutes, ok := offset(zone); ok {
 		return "(" + x + " + interval '" + strconv.Itoa(minutes) + " minutes')"
@@ -73,12 +82,11 @@ func (p postgres) DatePart(s Scope, x, part, zone string) string {
 func (p postgres) DateTrunc(s Scope, x string, e algebra.DateTrunc) string {
 	switch e.Unit {
 	case "hour", "minute", "second":
+		begin := p.begin(s, x, e.Unit, e.Zone)
 		if e.Zone == "" {
-			return "date_trunc('" + e.Unit + "', " + x + ")"
+			return begin
 		}
-		x = s.Atom(x)
-		l := s.Atom(p.local(s, x, e.Zone))
-		return pgYears(s.Atom("(" + x + " - (" + l + " - date_trunc('" + e.Unit + "', " + l + ")))"))
+		return pgYears(s.Atom(begin))
 	case "week":
 		l := s.Atom(p.local(s, x, e.Zone))
 		begin := "(date_trunc('day', " + l + ") - ((extract(dow FROM " + l + ")::int4 + " + strconv.Itoa(7-e.WeekStart) + ") % 7) * interval '1 day')"
@@ -89,6 +97,16 @@ func (p postgres) DateTrunc(s Scope, x string, e algebra.DateTrunc) string {
 		return begin
 	}
 	return pgYears(s.Atom(p.instantOf(s, begin, e.Zone)))
+}
+
+// begin is when the hour, the minute or the second of x began, with the offset that x has.
+func (p postgres) begin(s Scope, x, unit, zone string) string {
+	if zone == "" {
+		return "date_trunc('" + unit + "', " + x + ")"
+	}
+	x = s.Atom(x)
+	l := s.Atom(p.local(s, x, zone))
+	return "(" + x + " - (" + l + " - date_trunc('" + unit + "', " + l + ")))"
 }
 
 var pgFormats = map[byte]string{'Y': "YYYY", 'm': "MM", 'd': "DD", 'H': "HH24", 'M': "MI", 'S': "SS", 'L': "MS", 'j': "DDD", 'G': "IYYY", 'V': "IW", 'u': "ID"}
@@ -143,7 +161,7 @@ func (p postgres) DateShift(s Scope, x, amount, unit, zone string) string {
 	if unit == "millisecond" {
 		step = "(" + n + " / 1000) * interval '1 second' + (" + n + " % 1000) * interval '1 millisecond'"
 	}
-	x = s.Atom(x)
+	x = p.shown(s, x, zone)
 	seconds := map[string]string{"hour": " * 3600", "minute": " * 60", "second": "", "millisecond": " / 1000"}[unit]
 	fits := n + " BETWEEN -" + most + " AND " + most + " AND extract(epoch FROM " + x + ")::numeric + " + n + "::numeric" + seconds + " BETWEEN -62135596800 AND 253402300800"
 	return pgYears(s.Atom("(CASE WHEN " + fits + " THEN " + x + " + " + step + " END)"))
@@ -153,10 +171,10 @@ func (p postgres) DateShift(s Scope, x, amount, unit, zone string) string {
 func (p postgres) DateDiff(s Scope, from, to string, e algebra.DateDiff) string {
 	switch e.Unit {
 	case "hour", "minute", "second":
-		begin := algebra.DateTrunc{Unit: e.Unit, Zone: e.Zone}
 		seconds := map[string]string{"hour": "3600", "minute": "60", "second": "1"}[e.Unit]
-		return "trunc(extract(epoch FROM " + p.DateTrunc(s, to, begin) + " - " + p.DateTrunc(s, from, begin) + ")::numeric / " + seconds + ")::int8"
+		return "trunc(extract(epoch FROM " + p.begin(s, to, e.Unit, e.Zone) + " - " + p.begin(s, from, e.Unit, e.Zone) + ")::numeric / " + seconds + ")::int8"
 	case "millisecond":
+		from, to = p.shown(s, from, e.Zone), p.shown(s, to, e.Zone)
 		return "(floor(extract(epoch FROM " + to + ")::numeric * 1000) - floor(extract(epoch FROM " + from + ")::numeric * 1000))::int8"
 	}
 	a, b := s.Atom(p.local(s, from, e.Zone)), s.Atom(p.local(s, to, e.Zone))

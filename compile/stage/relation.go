@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 // all is the limit that keeps all records.
@@ -37,6 +38,17 @@ type relation struct {
 type level struct {
 	where, texts, names []string
 	end                 string // the barrier
+}
+
+// field is the field that column i holds as it is stored, or nil. A join may have made it null where it can't be.
+func (r *relation) field(i int) *schema.Field {
+	c := &r.shape.Columns[i]
+	if c.Field == nil || c.NotNull || !c.Field.NotNull {
+		return c.Field
+	}
+	f := *c.Field
+	f.NotNull = false
+	return &f
 }
 
 // item is what stands in FROM: from, with its levels.

@@ -157,7 +157,7 @@ func (b *builder) filter(r *relation, st *algebra.Filter, outer *scope) (*relati
 			case i < 0:
 				return "", nil
 			case r.shape.Columns[i].Field != nil:
-				return r.columns[i], r.shape.Columns[i].Field
+				return r.columns[i], r.field(i)
 			}
 			return s.Atom(r.columns[i]), b.s.Computed(r.shape.Columns[i].Type)
 		})
@@ -269,7 +269,7 @@ func (b *builder) order(r *relation) ([]string, error) {
 
 // term writes one part of an order. JSON has no order where it is stored.
 func (b *builder) term(s *scope, p algebra.Place) []string {
-	if f := s.r.shape.Columns[p.Column].Field; f != nil && !f.Type.Structured() {
+	if f := s.r.field(p.Column); f != nil && !f.Type.Structured() {
 		return []string{b.s.Sorted(s.raw(p.Column), f, p.Desc)}
 	}
 	return b.d.Order(s, s.Column(p.Column), s.r.shape.Columns[p.Column].Type, p.Desc)
