@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/compile/expr"
+	pgexpr "github.com/bailiwick-dev/bailiwick/compile/expr/postgres"
 	"github.com/bailiwick-dev/bailiwick/compile/stage"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -34,7 +35,7 @@ func (d Dialect) expressions() (expr.Dialect, error) {
 	case SQLite:
 		return expr.SQLite(), nil
 	case PostgreSQL:
-		return expr.PostgreSQL(), nil
+		return pgexpr.Dialect(), nil
 	case MySQL:
 		return expr.MySQL(), nil
 	}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/compile/expr"
+	pgexpr "github.com/bailiwick-dev/bailiwick/compile/expr/postgres"
 	"github.com/bailiwick-dev/bailiwick/compile/regex"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -272,7 +272,7 @@ func (postgres) document(x operand) string {
 	case x.field.Type == schema.Array:
 		return "to_jsonb(" + x.text + ")"
 	case x.field.Native == "json":
-		return expr.JSONText(x.text)
+		return pgexpr.JSONText(x.text)
 	}
 	return x.text
 }

@@ -207,8 +207,8 @@ func Unsupported(detail, nearest string) error {
 	return &problem.Error{Code: problem.Unsupported, Detail: detail, Suggestion: nearest}
 }
 
-// sign is how a comparison is written.
-func sign(op algebra.Op) string {
+// Sign is how a comparison is written.
+func Sign(op algebra.Op) string {
 	switch op {
 	case algebra.Eq:
 		return "="
@@ -222,11 +222,11 @@ func sign(op algebra.Op) string {
 	return "<="
 }
 
-// standard is what dialects write the same. A dialect embeds it.
-type standard struct{}
+// Standard is what dialects write the same. A dialect embeds it.
+type Standard struct{}
 
 // Case implements Dialect.
-func (standard) Case(_ Scope, ifs, thens []string, otherwise string, _ schema.Type) string {
+func (Standard) Case(_ Scope, ifs, thens []string, otherwise string, _ schema.Type) string {
 	var b strings.Builder
 	b.WriteString("(CASE")
 	for i := range ifs {
@@ -240,7 +240,7 @@ func (standard) Case(_ Scope, ifs, thens []string, otherwise string, _ schema.Ty
 }
 
 // Materialized implements Dialect.
-func (standard) Materialized() string { return " MATERIALIZED" }
+func (Standard) Materialized() string { return " MATERIALIZED" }
 
 // Correlates implements Dialect.
-func (standard) Correlates() bool { return true }
+func (Standard) Correlates() bool { return true }

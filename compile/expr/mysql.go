@@ -19,7 +19,7 @@ import (
 //   - Decimals are DECIMAL(65,30) throughout, for the server cuts what doesn't fit the type of several: a Decimal of 1e35
 //     or more is null in an expression, and places behind the 30th are rounded.
 //   - JSON is compact text whose strings are written in one way alone, so that its first character tells what it is.
-type mysql struct{ standard }
+type mysql struct{ Standard }
 
 // MySQL returns the dialect of MariaDB.
 func MySQL() Dialect { return mysql{} }
@@ -179,7 +179,7 @@ func (m mysql) Compare(s Scope, op algebra.Op, x, y string, t schema.Type) (stri
 		return "(" + m.key(s, x) + " = " + m.key(s, y) + ")", nil
 	case t == schema.JSON:
 		x, y = s.Atom(x), s.Atom(y)
-		text := m.place(s, x) + " " + sign(op)[:1] + " " + m.place(s, y)
+		text := m.place(s, x) + " " + Sign(op)[:1] + " " + m.place(s, y)
 		if op == algebra.Gte || op == algebra.Lte {
 			text += " OR " + m.key(s, x) + " = " + m.key(s, y)
 		}
@@ -187,7 +187,7 @@ func (m mysql) Compare(s Scope, op algebra.Op, x, y string, t schema.Type) (stri
 	case t == schema.UUID && op != algebra.Eq: // they have an order of their own
 		x, y = m.Widen(s, x, t, schema.String), m.Widen(s, y, t, schema.String)
 	}
-	return "(" + x + " " + sign(op) + " " + y + ")", nil
+	return "(" + x + " " + Sign(op) + " " + y + ")", nil
 }
 
 // Order implements Dialect: null is least anyway.
@@ -247,3 +247,9 @@ func (m mysql) Digest(s Scope, seed string, xs []string, types []schema.Type) st
 
 // Barrier implements Dialect.
 func (mysql) Barrier() string { return " LIMIT 18446744073709551615" }
+
+// Materialized implements Dialect: MariaDB materializes what is read more than once.
+func (mysql) Materialized() string { return "" }
+
+// Correlates implements Dialect: MariaDB has no lateral derived tables.
+func (mysql) Correlates() bool { return false }

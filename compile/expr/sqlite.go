@@ -16,7 +16,7 @@ import (
 // No operand is repeated but those that a comment of Dialect allows, so text grows no faster than the expression.
 func SQLite() Dialect { return sqlite{} }
 
-type sqlite struct{ standard }
+type sqlite struct{ Standard }
 
 // call writes the call of a function.
 func call(name string, args ...string) string { return name + "(" + strings.Join(args, ", ") + ")" }

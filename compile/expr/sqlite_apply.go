@@ -52,7 +52,7 @@ func (d sqlite) Compare(_ Scope, op algebra.Op, x, y string, t schema.Type) (str
 	if t == schema.JSON || t == schema.Array {
 		return d.compareNull(op, x, y, t), nil
 	}
-	return "(" + x + " " + sign(op) + " " + y + ")", nil
+	return "(" + x + " " + Sign(op) + " " + y + ")", nil
 }
 
 // compareNull implements nullComparer. Null becomes something below all values of the type: a number for text and
@@ -75,9 +75,9 @@ func (sqlite) compareNull(op algebra.Op, x, y string, t schema.Type) string {
 	least := "0"
 	switch t {
 	case schema.Double, schema.Decimal:
-		return "(coalesce(- " + y + ", '') " + sign(op) + " coalesce(- " + x + ", ''))"
+		return "(coalesce(- " + y + ", '') " + Sign(op) + " coalesce(- " + x + ", ''))"
 	case schema.Integer, schema.Boolean, schema.Date, schema.Day:
 		least = "-1e19"
 	}
-	return "(coalesce(" + x + ", " + least + ") " + sign(op) + " coalesce(" + y + ", " + least + "))"
+	return "(coalesce(" + x + ", " + least + ") " + Sign(op) + " coalesce(" + y + ", " + least + "))"
 }

@@ -1,4 +1,7 @@
-package expr
+// Package postgres writes the expressions of algebra for PostgreSQL.
+//
+// It stands inside of compile, as one of the dialects of compile/expr.
+package postgres
 
 import (
 	"fmt"
@@ -6,19 +9,20 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/compile/expr"
 	"github.com/bailiwick-dev/bailiwick/compile/regex"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// postgres writes for PostgreSQL 13 or later. All text that it computes is of the collation "C", so that it compares by
+// dialect writes for PostgreSQL 13 or later. All text that it computes is of the collation "C", so that it compares by
 // its bytes and two texts never disagree. A Decimal is below 1e600 in size: then nothing that is made of it can be more
 // than numeric holds.
-type postgres struct{ standard }
+type dialect struct{ expr.Standard }
 
-// PostgreSQL returns the dialect of PostgreSQL.
-func PostgreSQL() Dialect { return postgres{} }
+// Dialect returns the dialect of PostgreSQL.
+func Dialect() expr.Dialect { return dialect{} }
 
 var pgTypes = [...]string{schema.Any: "text", schema.String: "text", schema.Integer: "int8", schema.Double: "float8", schema.Decimal: "numeric", schema.Boolean: "boolean",
 	schema.Date: "timestamp", schema.Day: "date", schema.UUID: "uuid", schema.Bytes: "bytea", schema.JSON: "jsonb", schema.Array: "jsonb", schema.Opaque: "text"}
@@ -28,21 +32,14 @@ const (
 	pgC        = ` COLLATE "C"`
 )
 
-// Barrier implements Dialect.
-func (postgres) Barrier() string { return " OFFSET 0" }
+// Barrier implements expr.Dialect.
+func (dialect) Barrier() string { return " OFFSET 0" }
 
-// Stored implements Dialect.
-// Find implements Dialect: an index is found by the column in its own type and collation.
-func (postgres) Find(x string, f *schema.Field, y string, g *schema.Field) string {
-	whole := func(f *schema.Field) bool { return f.Native == "int2" || f.Native == "int4" || f.Native == "int8" }
-	text := func(f *schema.Field) bool { return (f.Native == "text" || f.Native == "varchar") && !f.Unordered }
-	if whole(f) && whole(g) && f.Native+g.Native != "int8int8" || text(f) && text(g) {
-		return "(" + x + " = " + y + ")"
-	}
-	return ""
-}
+// Find implements expr.Dialect. Compare does as much.
+func (dialect) Find(string, *schema.Field, string, *schema.Field) string { return "" }
 
-func (p postgres) Stored(_ Scope, x string, f *schema.Field) string {
+// Stored implements expr.Dialect.
+func (p dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
 	switch f.Type {
 	case schema.String:
 		if (f.Native == "text" || f.Native == "varchar") && !f.Unordered {
@@ -100,8 +97,8 @@ func pgNull(t schema.Type) string {
 	return "NULL::" + pgTypes[t]
 }
 
-// Const implements Dialect.
-func (p postgres) Const(s Scope, v value.Value, t schema.Type) string {
+// Const implements expr.Dialect.
+func (p dialect) Const(s expr.Scope, v value.Value, t schema.Type) string {
 	null := pgNull(t)
 	if v.IsNull() {
 		return null
@@ -163,8 +160,8 @@ func near(v value.Value) value.Value {
 	return v
 }
 
-// Compare implements Dialect. Where two columns are compared as they are stored, or one with a constant, an index serves.
-func (p postgres) Compare(s Scope, op algebra.Op, x, y string, t schema.Type) (string, error) {
+// Compare implements expr.Dialect. Where two columns are compared as they are stored, or one with a constant, an index serves.
+func (p dialect) Compare(s expr.Scope, op algebra.Op, x, y string, t schema.Type) (string, error) {
 	switch {
 	case t == schema.JSON && op != algebra.Eq:
 		return p.compareJSON(s, op, x, y), nil
@@ -175,7 +172,7 @@ func (p postgres) Compare(s Scope, op algebra.Op, x, y string, t schema.Type) (s
 	case t == schema.Integer:
 		x, y = bothBare(x, y, "::int8)")
 	}
-	return "(" + x + " " + sign(op) + " " + y + ")", nil
+	return "(" + x + " " + expr.Sign(op) + " " + y + ")", nil
 }
 
 // bothBare takes a cast off two columns, or a column and an argument, where both can go without.
@@ -203,18 +200,18 @@ func pgRank(x string) string {
 	return "(CASE jsonb_typeof(" + x + ") WHEN 'number' THEN 1 WHEN 'string' THEN 2 WHEN 'object' THEN 3 WHEN 'array' THEN 4 WHEN 'boolean' THEN 6 END)"
 }
 
-func (postgres) compareJSON(s Scope, op algebra.Op, x, y string) string {
+func (dialect) compareJSON(s expr.Scope, op algebra.Op, x, y string) string {
 	x, y = s.Atom(x), s.Atom(y)
 	same := "FALSE"
 	if op == algebra.Gte || op == algebra.Lte {
 		same = x + " = " + y
 	}
 	return fmt.Sprintf("(CASE WHEN %[4]s IS NULL OR %[5]s IS NULL THEN NULL WHEN %[1]s <> %[2]s THEN %[1]s %[3]s %[2]s WHEN jsonb_typeof(%[4]s) IN ('object', 'array') THEN %[6]s WHEN jsonb_typeof(%[4]s) = 'string' THEN "+
-		"(%[4]s #>> '{}')"+pgC+" %[3]s (%[5]s #>> '{}')"+pgC+" ELSE %[4]s %[3]s %[5]s END)", pgRank(x), pgRank(y), sign(op), x, y, same)
+		"(%[4]s #>> '{}')"+pgC+" %[3]s (%[5]s #>> '{}')"+pgC+" ELSE %[4]s %[3]s %[5]s END)", pgRank(x), pgRank(y), expr.Sign(op), x, y, same)
 }
 
-// Matches implements Dialect.
-func (postgres) Matches(s Scope, x string, r query.Regex) (string, error) {
+// Matches implements expr.Dialect.
+func (dialect) Matches(s expr.Scope, x string, r query.Regex) (string, error) {
 	pattern, err := regex.PostgreSQL(r)
 	if err != nil {
 		return "", err
@@ -222,8 +219,8 @@ func (postgres) Matches(s Scope, x string, r query.Regex) (string, error) {
 	return "coalesce(" + x + pgC + " ~ " + s.Arg(pattern, "text") + ", FALSE)", nil
 }
 
-// Widen implements Dialect.
-func (p postgres) Widen(s Scope, x string, from, to schema.Type) string {
+// Widen implements expr.Dialect.
+func (p dialect) Widen(s expr.Scope, x string, from, to schema.Type) string {
 	switch {
 	case from == to:
 		return x

@@ -1,8 +1,9 @@
-package expr
+package postgres
 
 import (
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/compile/expr"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -12,8 +13,8 @@ const (
 	pgDate   = `'^([0-9]{4})-([0-9]{2})-([0-9]{2})([T ]([0-9]{1,2}):([0-9]{2})(:([0-9]{2})([.,]([0-9]+))?)?(Z|[+-][0-9]{2}:[0-9]{2})?)?$'`
 )
 
-// Convert implements Dialect.
-func (p postgres) Convert(s Scope, x string, from, to schema.Type) string {
+// Convert implements expr.Dialect.
+func (p dialect) Convert(s expr.Scope, x string, from, to schema.Type) string {
 	if from == to {
 		return x
 	}
@@ -44,7 +45,7 @@ func (p postgres) Convert(s Scope, x string, from, to schema.Type) string {
 	return pgNull(to)
 }
 
-func (p postgres) convertNumber(s Scope, x string, from, to schema.Type) string {
+func (p dialect) convertNumber(s expr.Scope, x string, from, to schema.Type) string {
 	if from == schema.Double && to != schema.Boolean {
 		x = s.Atom(x)
 	}
@@ -82,13 +83,13 @@ func (p postgres) convertNumber(s Scope, x string, from, to schema.Type) string 
 }
 
 // instant is so many milliseconds after 1970 began.
-func (postgres) instant(s Scope, ms string) string {
+func (dialect) instant(s expr.Scope, ms string) string {
 	ms = s.Atom(ms)
 	return "(CASE WHEN " + ms + " BETWEEN -62135596800000 AND 253402300799999 THEN timestamp '1970-01-01' + (" + ms + " / 1000) * interval '1 second' + (" +
 		ms + " % 1000) * interval '1 millisecond' END)"
 }
 
-func (p postgres) convertDate(s Scope, x string, from, to schema.Type) string {
+func (p dialect) convertDate(s expr.Scope, x string, from, to schema.Type) string {
 	switch to {
 	case schema.String:
 		return pgDateText(x, from)
@@ -114,7 +115,7 @@ func pgDateText(x string, t schema.Type) string {
 	return `(rtrim(rtrim(to_char(` + x + `, 'YYYY-MM-DD"T"HH24:MI:SS.US'), '0'), '.') || 'Z'` + pgC + `)`
 }
 
-func (p postgres) convertText(s Scope, x string, to schema.Type) string {
+func (p dialect) convertText(s expr.Scope, x string, to schema.Type) string {
 	switch to {
 	case schema.Boolean:
 		return "(CASE WHEN " + x + " IS NOT NULL THEN TRUE END)"
@@ -135,7 +136,7 @@ func (p postgres) convertText(s Scope, x string, to schema.Type) string {
 }
 
 // dateOfText reads what value.OfDateText reads. What has the form is a date only when its parts are in their ranges.
-func (postgres) dateOfText(s Scope, x string) string {
+func (dialect) dateOfText(s expr.Scope, x string) string {
 	m := s.Atom("regexp_match(" + x + ", " + pgDate + ")")
 	part := func(i string) string { return m + "[" + i + "]" }
 	number := func(i string) string { return "coalesce(" + part(i) + ", '0')::int4" }
@@ -151,7 +152,7 @@ func (postgres) dateOfText(s Scope, x string) string {
 }
 
 // convertJSON converts what x holds. Numbers that are no whole ones are Doubles, but to Decimal.
-func (p postgres) convertJSON(s Scope, x string, to schema.Type) string {
+func (p dialect) convertJSON(s expr.Scope, x string, to schema.Type) string {
 	x = s.Atom(x)
 	n := s.Atom("(CASE jsonb_typeof(" + x + ") WHEN 'number' THEN " + x + "::numeric END)")
 	text := "(CASE jsonb_typeof(" + x + ") WHEN 'string' THEN " + x + " #>> '{}' END" + pgC + ")"

@@ -1,14 +1,15 @@
-package expr
+package postgres
 
 import (
 	"strconv"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/compile/expr"
 )
 
 // local is an instant as the clock of a zone shows it, null where its calendar is outside of the years 1 to 9999.
-func (postgres) local(s Scope, x, zone string) string {
+func (dialect) local(s expr.Scope, x, zone string) string {
 	if zone == "" {
 		return x
 	}
@@ -16,7 +17,7 @@ func (postgres) local(s Scope, x, zone string) string {
 }
 
 // shown is x where the calendar of a zone has it in the years 1 to 9999.
-func (p postgres) shown(s Scope, x, zone string) string {
+func (p dialect) shown(s expr.Scope, x, zone string) string {
 	x = s.Atom(x)
 	if zone == "" {
 		return x
@@ -24,7 +25,7 @@ func (p postgres) shown(s Scope, x, zone string) string {
 	return s.Atom("(CASE WHEN " + p.local(s, x, zone) + " IS NOT NULL THEN " + x + " END)")
 }
 
-func pgClock(s Scope, x, zone string) string {
+func pgClock(s expr.Scope, x, zone string) string {
 	if minutes, ok := offset(zone); ok {
 		return "(" + x + " + interval '" + strconv.Itoa(minutes) + " minutes')"
 	}
@@ -34,7 +35,7 @@ func pgClock(s Scope, x, zone string) string {
 
 // instant is when the clock of a zone shows y. Of two instants PostgreSQL takes the later; the earlier has the offset
 // of the time before.
-func (postgres) instantOf(s Scope, y, zone string) string {
+func (dialect) instantOf(s expr.Scope, y, zone string) string {
 	switch minutes, ok := offset(zone); {
 	case zone == "":
 		return y
@@ -64,8 +65,8 @@ func offset(zone string) (minutes int, ok bool) {
 var pgParts = map[string]string{"year": "year", "month": "month", "dayOfMonth": "day", "dayOfYear": "doy", "isoDayOfWeek": "isodow", "isoWeek": "week", "isoWeekYear": "isoyear",
 	"hour": "hour", "minute": "minute"}
 
-// DatePart implements Dialect.
-func (p postgres) DatePart(s Scope, x, part, zone string) string {
+// DatePart implements expr.Dialect.
+func (p dialect) DatePart(s expr.Scope, x, part, zone string) string {
 	l := p.local(s, x, zone)
 	switch part {
 	case "dayOfWeek":
@@ -78,8 +79,8 @@ func (p postgres) DatePart(s Scope, x, part, zone string) string {
 	return "extract(" + pgParts[part] + " FROM " + l + ")::int8"
 }
 
-// DateTrunc implements Dialect.
-func (p postgres) DateTrunc(s Scope, x string, e algebra.DateTrunc) string {
+// DateTrunc implements expr.Dialect.
+func (p dialect) DateTrunc(s expr.Scope, x string, e algebra.DateTrunc) string {
 	switch e.Unit {
 	case "hour", "minute", "second":
 		begin := p.begin(s, x, e.Unit, e.Zone)
@@ -100,7 +101,7 @@ func (p postgres) DateTrunc(s Scope, x string, e algebra.DateTrunc) string {
 }
 
 // begin is when the hour, the minute or the second of x began, with the offset that x has.
-func (p postgres) begin(s Scope, x, unit, zone string) string {
+func (p dialect) begin(s expr.Scope, x, unit, zone string) string {
 	if zone == "" {
 		return "date_trunc('" + unit + "', " + x + ")"
 	}
@@ -111,8 +112,8 @@ func (p postgres) begin(s Scope, x, unit, zone string) string {
 
 var pgFormats = map[byte]string{'Y': "YYYY", 'm': "MM", 'd': "DD", 'H': "HH24", 'M': "MI", 'S': "SS", 'L': "MS", 'j': "DDD", 'G': "IYYY", 'V': "IW", 'u': "ID"}
 
-// DateText implements Dialect.
-func (p postgres) DateText(s Scope, x, format, zone string) string {
+// DateText implements expr.Dialect.
+func (p dialect) DateText(s expr.Scope, x, format, zone string) string {
 	var f strings.Builder
 	literal := func(text string) {
 		f.WriteString(`"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`)
@@ -140,8 +141,8 @@ func (p postgres) DateText(s Scope, x, format, zone string) string {
 	return "(to_char(" + p.local(s, x, zone) + ", " + s.Arg(f.String(), "text") + ")" + pgC + ")"
 }
 
-// DateShift implements Dialect. It adds only where it is known that nothing overflows.
-func (p postgres) DateShift(s Scope, x, amount, unit, zone string) string {
+// DateShift implements expr.Dialect. It adds only where it is known that nothing overflows.
+func (p dialect) DateShift(s expr.Scope, x, amount, unit, zone string) string {
 	n := s.Atom(amount)
 	months := map[string]string{"year": "12", "quarter": "3", "month": "1"}[unit]
 	days := map[string]string{"week": "7", "day": "1"}[unit]
@@ -167,8 +168,8 @@ func (p postgres) DateShift(s Scope, x, amount, unit, zone string) string {
 	return pgYears(s.Atom("(CASE WHEN " + fits + " THEN " + x + " + " + step + " END)"))
 }
 
-// DateDiff implements Dialect.
-func (p postgres) DateDiff(s Scope, from, to string, e algebra.DateDiff) string {
+// DateDiff implements expr.Dialect.
+func (p dialect) DateDiff(s expr.Scope, from, to string, e algebra.DateDiff) string {
 	switch e.Unit {
 	case "hour", "minute", "second":
 		seconds := map[string]string{"hour": "3600", "minute": "60", "second": "1"}[e.Unit]

@@ -1,9 +1,10 @@
-package expr
+package postgres
 
 import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/compile/expr"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -11,12 +12,12 @@ import (
 // pgArguments is the most arguments of one function that is used here; PostgreSQL takes 100.
 const pgArguments = 80
 
-// Part implements Dialect. A key of text leads into objects alone.
-func (postgres) Part(s Scope, x string, path query.Path) (string, error) {
+// Part implements expr.Dialect. A key of text leads into objects alone.
+func (dialect) Part(s expr.Scope, x string, path query.Path) (string, error) {
 	return "nullif(" + pgWalk(s, x, path) + ", 'null')", nil
 }
 
-func pgWalk(s Scope, x string, path query.Path) string {
+func pgWalk(s expr.Scope, x string, path query.Path) string {
 	if len(path) == 0 {
 		return x
 	}
@@ -26,8 +27,8 @@ func pgWalk(s Scope, x string, path query.Path) string {
 	return "(" + x + ")"
 }
 
-// SetPart implements Dialect. jsonb_set would count in lists.
-func (postgres) SetPart(s Scope, x string, path query.Path, v string) (string, error) {
+// SetPart implements expr.Dialect. jsonb_set would count in lists.
+func (dialect) SetPart(s expr.Scope, x string, path query.Path, v string) (string, error) {
 	x = s.Atom(x)
 	tests, places := make([]string, len(path)), make([]string, len(path))
 	for i := range path {
@@ -37,8 +38,8 @@ func (postgres) SetPart(s Scope, x string, path query.Path, v string) (string, e
 	return "(CASE WHEN " + strings.Join(tests, " AND ") + " THEN jsonb_set(" + x + ", ARRAY[" + strings.Join(places, ", ") + "], coalesce(" + v + ", 'null')) ELSE " + x + " END)", nil
 }
 
-// Object implements Dialect.
-func (postgres) Object(s Scope, names, values []string) string {
+// Object implements expr.Dialect.
+func (dialect) Object(s expr.Scope, names, values []string) string {
 	if len(names) == 0 {
 		return "'{}'::jsonb"
 	}
@@ -53,8 +54,8 @@ func (postgres) Object(s Scope, names, values []string) string {
 	return pgJoined(parts)
 }
 
-// List implements Dialect.
-func (postgres) List(_ Scope, values []string) string {
+// List implements expr.Dialect.
+func (dialect) List(_ expr.Scope, values []string) string {
 	if len(values) == 0 {
 		return "'[]'::jsonb"
 	}
@@ -72,8 +73,8 @@ func pgJoined(parts []string) string {
 	return "(" + strings.Join(parts, " || ") + ")"
 }
 
-// As implements Dialect.
-func (p postgres) As(s Scope, x string, _, t schema.Type) string {
+// As implements expr.Dialect.
+func (p dialect) As(s expr.Scope, x string, _, t schema.Type) string {
 	x = s.Atom(x)
 	number := func() string {
 		return s.Atom("(CASE jsonb_typeof(" + x + ") WHEN 'number' THEN " + x + "::numeric END)")
@@ -97,8 +98,8 @@ func (p postgres) As(s Scope, x string, _, t schema.Type) string {
 	return x
 }
 
-// ToJSON implements Dialect.
-func (postgres) ToJSON(_ Scope, x string, from schema.Type) string {
+// ToJSON implements expr.Dialect.
+func (dialect) ToJSON(_ expr.Scope, x string, from schema.Type) string {
 	switch from {
 	case schema.JSON, schema.Array:
 		return x
@@ -110,15 +111,15 @@ func (postgres) ToJSON(_ Scope, x string, from schema.Type) string {
 	return "to_jsonb(" + x + ")"
 }
 
-// Elements implements Dialect.
-func (postgres) Elements(s Scope, x string) (from, element, position string) {
+// Elements implements expr.Dialect.
+func (dialect) Elements(s expr.Scope, x string) (from, element, position string) {
 	x, e := s.Atom(x), s.Alias("e")
 	from = "LATERAL jsonb_array_elements(CASE WHEN jsonb_typeof(" + x + ") = 'array' THEN " + x + " WHEN " + x + " IS NOT NULL THEN jsonb_build_array(" + x + ") END) WITH ORDINALITY AS " + e + "(v, o)"
 	return from, "nullif(" + e + ".v, 'null')", "(" + e + ".o - 1)"
 }
 
-// Over implements Dialect.
-func (p postgres) Over(s Scope, o Over) (string, error) {
+// Over implements expr.Dialect.
+func (p dialect) Over(s expr.Scope, o expr.Over) (string, error) {
 	x := s.Atom(o.Input)
 	e := s.Alias("e")
 	in := &pgElement{Scope: s, names: []string{e}}
@@ -145,7 +146,7 @@ func (p postgres) Over(s Scope, o Over) (string, error) {
 }
 
 // reduce walks over the list, one element after the other.
-func (p postgres) reduce(in *pgElement, x, e string, o Over) (string, error) {
+func (p dialect) reduce(in *pgElement, x, e string, o expr.Over) (string, error) {
 	body, err := o.Body(in, "nullif("+x+" -> "+e+".o, 'null')", e+".v")
 	if err != nil {
 		return "", err
@@ -156,12 +157,12 @@ func (p postgres) reduce(in *pgElement, x, e string, o Over) (string, error) {
 
 // A pgElement is the scope of an element: what is repeated in it is computed beside it, once.
 type pgElement struct {
-	Scope
+	expr.Scope
 	names []string // of the element, and of what is computed beside it
 	texts []string
 }
 
-// Atom implements Scope.
+// Atom implements expr.Scope.
 func (e *pgElement) Atom(x string) string {
 	inside := false
 	for _, name := range e.names {

@@ -1,16 +1,17 @@
-package expr
+package postgres
 
 import (
 	"fmt"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/compile/expr"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Order implements Dialect.
-func (postgres) Order(s Scope, x string, t schema.Type, desc bool) []string {
+// Order implements expr.Dialect.
+func (dialect) Order(s expr.Scope, x string, t schema.Type, desc bool) []string {
 	direction := " NULLS FIRST"
 	if desc {
 		direction = " DESC NULLS LAST"
@@ -26,8 +27,8 @@ func (postgres) Order(s Scope, x string, t schema.Type, desc bool) []string {
 	return []string{x + direction}
 }
 
-// Key implements Dialect. What is equal may be written in several ways; one of them is shown.
-func (postgres) Key(_ Scope, x string, t schema.Type) (by, show string) {
+// Key implements expr.Dialect. What is equal may be written in several ways; one of them is shown.
+func (dialect) Key(_ expr.Scope, x string, t schema.Type) (by, show string) {
 	switch t {
 	case schema.Decimal:
 		x = "trim_scale(" + x + ")"
@@ -39,8 +40,8 @@ func (postgres) Key(_ Scope, x string, t schema.Type) (by, show string) {
 	return x, x
 }
 
-// Accumulate implements Dialect.
-func (p postgres) Accumulate(s Scope, op algebra.Accumulate, x string, from schema.Type) (string, error) {
+// Accumulate implements expr.Dialect.
+func (p dialect) Accumulate(s expr.Scope, op algebra.Accumulate, x string, from schema.Type) (string, error) {
 	if _, stored := bare(x, "::int8)"); !stored && (from == schema.Integer || from == schema.Double) && op != algebra.Min && op != algebra.Max {
 		x = s.Atom(x)
 	}
@@ -97,7 +98,7 @@ func pgMean(total, count string) string {
 }
 
 // extreme writes Min and Max.
-func (p postgres) extreme(op algebra.Accumulate, x string, t schema.Type) (string, error) {
+func (p dialect) extreme(op algebra.Accumulate, x string, t schema.Type) (string, error) {
 	name, desc := "min", false
 	if op == algebra.Max {
 		name, desc = "max", true
@@ -125,34 +126,34 @@ func (p postgres) extreme(op algebra.Accumulate, x string, t schema.Type) (strin
 	return name + "(" + x + ")", nil
 }
 
-// pgOnce is a Scope of texts that are repeated as they are.
-type pgOnce struct{ Scope }
+// pgOnce is a expr.Scope of texts that are repeated as they are.
+type pgOnce struct{ expr.Scope }
 
-// Atom implements Scope.
+// Atom implements expr.Scope.
 func (pgOnce) Atom(x string) string { return x }
 
-// Pick implements Dialect.
-func (postgres) Pick(_ Scope, x, when string, _ schema.Type) string {
+// Pick implements expr.Dialect.
+func (dialect) Pick(_ expr.Scope, x, when string, _ schema.Type) string {
 	return "(array_agg(" + x + ") FILTER (WHERE " + when + "))[1]"
 }
 
-// Collect implements Dialect.
-func (postgres) Collect(_ Scope, x string, terms []string) string {
+// Collect implements expr.Dialect.
+func (dialect) Collect(_ expr.Scope, x string, terms []string) string {
 	if len(terms) > 0 {
 		x += " ORDER BY " + strings.Join(terms, ", ")
 	}
 	return "coalesce(jsonb_agg(" + x + "), '[]')"
 }
 
-// Distinct implements Dialect.
-func (p postgres) Distinct(s Scope, x string) string {
+// Distinct implements expr.Dialect.
+func (p dialect) Distinct(s expr.Scope, x string) string {
 	e := s.Alias("e")
 	terms := strings.Join(append(p.Order(pgOnce{}, "nullif("+e+".v, 'null')", schema.JSON, false), e+".v"), ", ")
 	return "(SELECT coalesce(jsonb_agg(" + e + ".v ORDER BY " + terms + "), '[]') FROM jsonb_array_elements(jsonb_agg(DISTINCT " + x + ")) AS " + e + "(v))"
 }
 
-// Digest implements Dialect.
-func (p postgres) Digest(s Scope, seed string, xs []string, types []schema.Type) string {
+// Digest implements expr.Dialect.
+func (p dialect) Digest(s expr.Scope, seed string, xs []string, types []schema.Type) string {
 	parts := []string{s.Arg(seed, "text")}
 	for i, x := range xs {
 		if i > 0 {

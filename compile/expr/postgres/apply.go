@@ -1,4 +1,4 @@
-package expr
+package postgres
 
 import (
 	"fmt"
@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/compile/expr"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Apply implements Dialect.
-func (p postgres) Apply(s Scope, e algebra.Apply, a []string) (string, error) {
+// Apply implements expr.Dialect.
+func (p dialect) Apply(s expr.Scope, e algebra.Apply, a []string) (string, error) {
 	switch e.Op {
 	case algebra.Add, algebra.Sub, algebra.Mul:
 		return p.arithmetic(s, e, a), nil
@@ -45,7 +46,7 @@ func operands(xs ...string) string {
 }
 
 // arithmetic folds its operands, two at a time. Integers go by way of numeric, where nothing is beyond.
-func (p postgres) arithmetic(s Scope, e algebra.Apply, a []string) string {
+func (p dialect) arithmetic(s expr.Scope, e algebra.Apply, a []string) string {
 	op := map[algebra.Op]string{algebra.Add: " + ", algebra.Sub: " - ", algebra.Mul: " * "}[e.Op]
 	x := a[0]
 	for _, y := range a[1:] {
@@ -67,7 +68,7 @@ func (p postgres) arithmetic(s Scope, e algebra.Apply, a []string) string {
 }
 
 // whole writes Abs, Ceil and Floor.
-func (p postgres) whole(s Scope, e algebra.Apply, x string) string {
+func (p dialect) whole(s expr.Scope, e algebra.Apply, x string) string {
 	name := map[algebra.Op]string{algebra.Abs: "abs", algebra.Ceil: "ceil", algebra.Floor: "floor"}[e.Op]
 	switch e.T {
 	case schema.Integer:
@@ -84,7 +85,7 @@ func (p postgres) whole(s Scope, e algebra.Apply, x string) string {
 }
 
 // cut writes Trunc and Round.
-func (p postgres) cut(s Scope, e algebra.Apply, x string) string {
+func (p dialect) cut(s expr.Scope, e algebra.Apply, x string) string {
 	name, places := "trunc", "0"
 	if e.Op == algebra.Round {
 		name = "round"
@@ -106,7 +107,7 @@ func (p postgres) cut(s Scope, e algebra.Apply, x string) string {
 }
 
 // text writes the operators of text.
-func (p postgres) text(s Scope, e algebra.Apply, a []string) (string, error) {
+func (p dialect) text(s expr.Scope, e algebra.Apply, a []string) (string, error) {
 	c := func(text string) string { return "(" + text + pgC + ")" }
 	switch e.Op {
 	case algebra.Concat:
@@ -142,7 +143,7 @@ func (p postgres) text(s Scope, e algebra.Apply, a []string) (string, error) {
 }
 
 // lists writes the operators of lists.
-func (p postgres) lists(s Scope, op algebra.Op, a []string) string {
+func (p dialect) lists(s expr.Scope, op algebra.Op, a []string) string {
 	x := s.Atom(a[0])
 	isList := "jsonb_typeof(" + x + ") = 'array'"
 	when := func(text string) string { return "(CASE WHEN " + isList + " THEN " + text + " END)" }
@@ -180,7 +181,7 @@ func (p postgres) lists(s Scope, op algebra.Op, a []string) string {
 }
 
 // overNumbers writes what is computed of the numbers in a list, each as a Double.
-func (postgres) overNumbers(op algebra.Op, x, e string) string {
+func (dialect) overNumbers(op algebra.Op, x, e string) string {
 	n := "(CASE jsonb_typeof(" + e + ".v) WHEN 'number' THEN " + e + ".v::numeric END)"
 	from := " FROM " + pgElements(x) + " AS " + e + "(v) WHERE jsonb_typeof(" + e + ".v) = 'number'"
 	double := "(SELECT " + pgDouble(n) + " AS d" + from + ") AS " + e
