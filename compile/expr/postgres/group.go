@@ -57,7 +57,7 @@ func (p dialect) Accumulate(s expr.Scope, op algebra.Accumulate, x string, from 
 		if op == algebra.StdDevSamp {
 			name = "stddev_samp("
 		}
-		deviation := name + pgNumeric(x) + ")"
+		deviation := name + pgNumeric(x) + " + 0.00000000000000000000)" // the result has as many digits behind the point
 		return "(CASE WHEN bool_and(" + operands(x) + ") THEN " + pgDouble(deviation) + " END)", nil
 	case algebra.Min, algebra.Max:
 		return p.extreme(op, x, from)
