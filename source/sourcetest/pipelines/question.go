@@ -2,6 +2,7 @@ package pipelines
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -100,8 +101,9 @@ func (s *subject) judge(t *testing.T, q *question, err error) {
 	t.Helper()
 	why, lacks := s.Limits[q.needs]
 	s.met[q.needs] = s.met[q.needs] || lacks
-	if code := problem.CodeOf(err); err != nil && (code == problem.Upstream || code == problem.Internal) {
-		t.Errorf("%s: %v", q, problem.Of(err).Err)
+	var refused *problem.Error
+	if errors.As(err, &refused) && refused.Code != problem.Unsupported {
+		t.Errorf("%s: %v: %v", q, err, refused.Err)
 		return
 	}
 	switch {
