@@ -17,6 +17,8 @@ func (dialect) Order(s expr.Scope, x string, t schema.Type, desc bool) []string 
 		direction = " DESC NULLS LAST"
 	}
 	switch t {
+	case schema.Boolean:
+		x += "::boolean" // a constant alone would be the number of a column
 	case schema.String:
 		return []string{x + pgC + direction}
 	case schema.JSON, schema.Array:
