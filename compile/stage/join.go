@@ -20,12 +20,20 @@ func (b *builder) alone(r *relation) *relation {
 	return r
 }
 
+// held reports whether all columns are those of the one thing in FROM, so that none is computed above it.
+func (r *relation) held() bool {
+	return !slices.ContainsFunc(r.columns, func(x string) bool { return r.alias == "" || !strings.HasPrefix(x, r.alias+".") || !short(x) })
+}
+
 func (b *builder) join(r *relation, st *algebra.Join, at place) (*relation, error) {
 	right, err := b.program(st.Right, at.input, at.outer)
 	if err != nil {
 		return nil, err
 	}
 	r, right = b.open(r), b.alone(right)
+	if st.Keep && !right.held() {
+		right = b.wrap(right) // where nothing is found, what is computed of nothing would stand
+	}
 	on, err := b.pairs(&scope{b: b, r: r, outer: at.outer, lets: true}, &scope{b: b, r: right, outer: at.outer, lets: true}, st.On)
 	if err != nil {
 		return nil, err
