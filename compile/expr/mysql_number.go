@@ -136,8 +136,8 @@ func (m mysql) Accumulate(s Scope, op algebra.Accumulate, x string, from schema.
 	return "(CAST(" + sum + " AS DOUBLE) / COUNT(" + x + "))", nil
 }
 
-// sum writes a Sum over a group. Doubles are added as DECIMALs, so that the sum is exact and the same in any order: to 30
-// places behind the point, and null where a value is beyond 1e30 or the sum of their sizes beyond 1e34.
+// sum writes a Sum over a group. Doubles are added as DECIMALs, so that the sum is exact and the same in any order: it is
+// null where a value has digits behind the 30th place behind the point, or the sum of the sizes is 1e34 or more.
 func (m mysql) sum(x string, from schema.Type) string {
 	switch from {
 	case schema.Integer:
@@ -145,8 +145,9 @@ func (m mysql) sum(x string, from schema.Type) string {
 	case schema.Decimal:
 		return "(CASE WHEN COALESCE(SUM(ABS(CAST(" + x + " AS DOUBLE))), 0) < 1e34 THEN CAST(COALESCE(SUM(" + x + "), 0) AS " + mysqlDecimal + ") END)"
 	}
-	return "(CASE WHEN COALESCE(SUM(LEAST(ABS(" + x + "), 1e34)), 0) < 1e34 AND COALESCE(MAX(ABS(" + x + ")), 0) <= 1e30" +
-		" THEN CAST(COALESCE(SUM(CAST(" + x + " AS " + mysqlDecimal + ")), 0) AS DOUBLE) END)"
+	exact := "CAST(" + x + " AS " + mysqlDecimal + ")"
+	return "(CASE WHEN COALESCE(SUM(LEAST(ABS(" + x + "), 1e34)), 0) < 1e34 AND COALESCE(SUM(CAST(" + exact + " AS DOUBLE) <> " + x + "), 0) = 0" +
+		" THEN CAST(COALESCE(SUM(" + exact + "), 0) AS DOUBLE) END)"
 }
 
 // deviation writes a standard deviation of Doubles: of exact sums where the sizes allow it, else as the server computes it.

@@ -228,6 +228,7 @@ func TestMySQLGroups(t *testing.T) {
 		{schema.Integer, "bigint", []any{int64(9223372036854775807), int64(9223372036854775807)}, "null|9.223372036854776e+18|9223372036854775807|9223372036854775807|2"},
 		{schema.Double, "double", []any{0.1, 0.2, nil}, "0.3|0.15|0.1|0.2|3|0.05|0.07071067811865475"}, {schema.Double, "double", nil, "0|null|null|null|0|null|null"},
 		{schema.Double, "double", []any{1e16, 1.0, -1e16}, "1|0.3333333333333333|-1e+16|1e+16|3|8.16496580927726e+15|1e+16"}, {schema.Double, "double", []any{2.0}, "2|2|2|2|1|0|null"},
+		{schema.Double, "double", []any{1e-300, 1.0}, "null|null|1e-300|1|2|null|null"}, {schema.Double, "double", []any{1e33, -1e33, 1e-13}, "1e-13|3.3333333333333334e-14|-1e+33|1e+33|3"},
 		{schema.Double, "double", []any{1e308, 1e308}, "null|null|1e+308|1e+308|2|null|null"}, {schema.Double, "double", []any{1000000000.1, 1000000000.2, 1000000000.3}, "3.0000000006e+09|1.0000000001999999e+09|1.0000000001e+09|1.0000000003e+09|3|0.0816496580927726|0.1"},
 		{schema.Decimal, "decimal(65,30)", []any{"0.1", "0.2"}, "0.300000000000000000000000000000|0.15|0.100000000000000000000000000000|0.200000000000000000000000000000|2"},
 		{schema.JSON, "longtext", []any{`"a"`, `10`, `-1.5e1`, `-14`, `{"a":1}`, nil}, `-1.5e1|{"a":1}`}, {schema.JSON, "longtext", []any{"true", "[]", "false"}, "[]|true"},
