@@ -43,7 +43,8 @@ var mayImport = map[string]string{
 	".":                     "audit identity limit policy problem query redact schema shape source value",
 
 	// doors to data
-	"source/sqldb":                "compile compile/expr policy problem query schema source source/sqldb/sqlitefunc value",
+	"source/sqldb":                "compile compile/expr policy problem query schema source source/sqldb/catalogue source/sqldb/sqlitefunc value",
+	"source/sqldb/catalogue":      "schema value",
 	"source/sqldb/sqlitefunc":     "compile compile/expr value",
 	"source/memory":               "algebra policy problem query schema source value",
 	"source/sourcetest":           "compile identity policy problem query schema source value",

@@ -17,6 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/sqldb/catalogue"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/go-sql-driver/mysql"
 )
@@ -141,7 +142,7 @@ func (s *MySQL) Ping(ctx context.Context) error {
 
 // Describe implements source.Source.
 func (s *MySQL) Describe(ctx context.Context) ([]schema.Class, []string, error) {
-	return describeMySQL(ctx, s.db, s.name)
+	return catalogue.MySQL(ctx, s.db, s.name)
 }
 
 // Read implements source.Source. The statement runs when the rows are ranged over.

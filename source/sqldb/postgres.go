@@ -11,6 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/sqldb/catalogue"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -83,7 +84,7 @@ func (s *Postgres) Ping(ctx context.Context) error {
 
 // Describe implements source.Source.
 func (s *Postgres) Describe(ctx context.Context) ([]schema.Class, []string, error) {
-	return describePostgres(ctx, s.pool, s.name)
+	return catalogue.Postgres(ctx, s.pool, s.name)
 }
 
 // Read implements source.Source. The statement runs when the rows are ranged over.

@@ -1,8 +1,8 @@
 // Package sqldb is the adapter for SQL databases: SQLite, PostgreSQL and MariaDB.
 //
-// It implements source.Source. Open functions connect read-only; Describe reads the catalogue; Read compiles a
-// permit and streams what the database answers as columns. It refuses to show anything that the database said in
-// an error, and a statement ends in the database when its context does.
+// It implements source.Source. Open functions connect read-only; Describe reads the catalogue, as
+// package catalogue does it; Read compiles a permit and streams what the database answers as columns. It refuses to
+// show anything that the database said in an error, and a statement ends in the database when its context does.
 package sqldb
 
 import (

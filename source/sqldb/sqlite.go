@@ -17,6 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/sqldb/catalogue"
 	"github.com/bailiwick-dev/bailiwick/source/sqldb/sqlitefunc"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"modernc.org/sqlite"
@@ -99,7 +100,7 @@ func (s *SQLite) Ping(ctx context.Context) error {
 
 // Describe implements source.Source.
 func (s *SQLite) Describe(ctx context.Context) ([]schema.Class, []string, error) {
-	return describeSQLite(ctx, s.db, s.name)
+	return catalogue.SQLite(ctx, s.db, s.name)
 }
 
 // Read implements source.Source. The statement runs when the rows are ranged over.

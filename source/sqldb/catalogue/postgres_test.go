@@ -1,4 +1,4 @@
-package sqldb
+package catalogue
 
 import (
 	"context"
@@ -232,7 +232,7 @@ func TestDescribePostgres(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			conn := connect(t, testservices.Postgres(t))
 			run(t, conn, test.ddl)
-			got, warnings, err := describePostgres(context.Background(), conn, "db")
+			got, warnings, err := Postgres(context.Background(), conn, "db")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -262,7 +262,7 @@ func TestDescribePostgresRole(t *testing.T) {
 		CREATE TABLE ref (id int REFERENCES part, s text REFERENCES part (shown));
 		GRANT SELECT ON whole, ref, shut.t TO `+role+`; GRANT SELECT (shown, h, w) ON part TO `+role+`; GRANT INSERT ON hidden TO `+role)
 	u.User = url.UserPassword(role, "x")
-	got, warnings, err := describePostgres(context.Background(), connect(t, u.String()), "db")
+	got, warnings, err := Postgres(context.Background(), connect(t, u.String()), "db")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,7 +292,7 @@ func TestDescribePostgresRole(t *testing.T) {
 func TestDescribePostgresClash(t *testing.T) {
 	conn := connect(t, testservices.Postgres(t))
 	run(t, conn, `CREATE SCHEMA a; CREATE SCHEMA a_b; CREATE TABLE a.b_c (); ALTER TABLE a.b_c ADD x int; CREATE TABLE a_b.c (x int)`)
-	_, _, err := describePostgres(context.Background(), conn, "db")
+	_, _, err := Postgres(context.Background(), conn, "db")
 	if err == nil || !strings.Contains(err.Error(), `"a"."b_c" and "a_b"."c" would both be the class "a_b_c"`) {
 		t.Error(err)
 	}

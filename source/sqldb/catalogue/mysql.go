@@ -1,4 +1,4 @@
-package sqldb
+package catalogue
 
 import (
 	"context"
@@ -19,9 +19,9 @@ type mysqlReader struct {
 	warnings []string
 }
 
-// describeMySQL returns the classes of a MariaDB database that the user may see, under source's name, sorted, and
+// MySQL returns the classes of a MariaDB database that the user may see, under source's name, sorted, and
 // warnings about what it left out.
-func describeMySQL(ctx context.Context, db *sql.DB, source string) ([]schema.Class, []string, error) {
+func MySQL(ctx context.Context, db *sql.DB, source string) ([]schema.Class, []string, error) {
 	r := &mysqlReader{db: db, byName: map[string]*found{}}
 	for _, step := range []struct {
 		name, query string

@@ -1,4 +1,4 @@
-package sqldb
+package catalogue
 
 import (
 	"context"
@@ -237,7 +237,7 @@ func TestDescribeSQLite(t *testing.T) {
 		},
 	}} {
 		t.Run(test.name, func(t *testing.T) {
-			got, warnings, err := describeSQLite(context.Background(), openSQLite(t, test.ddl), "db")
+			got, warnings, err := SQLite(context.Background(), openSQLite(t, test.ddl), "db")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -265,7 +265,7 @@ func wantParts(t *testing.T, got, parts []string) {
 // TestDescribeSQLiteClash wants an error that names both tables that would have one name.
 func TestDescribeSQLiteClash(t *testing.T) {
 	db := openSQLite(t, `ATTACH ':memory:' AS o; CREATE TABLE o_t (a); CREATE TABLE o.t (a)`)
-	_, _, err := describeSQLite(context.Background(), db, "db")
+	_, _, err := SQLite(context.Background(), db, "db")
 	if err == nil || !strings.Contains(err.Error(), `"o_t" and "o"."t" would both be the class "o_t"`) {
 		t.Error(err)
 	}

@@ -1,4 +1,9 @@
-package sqldb
+// Package catalogue tells what the tables of an SQL database are: their fields and types, keys, indexes and relations.
+//
+// sqldb describes its sources with it: one function a database reads the catalogue of an open connection and gives the
+// classes, ordered by name, with warnings about what it left out. What a catalogue tells only as text, such as a check,
+// counts where its meaning is sure. It reads no record, and says nothing that may not hold for every one.
+package catalogue
 
 import (
 	"cmp"

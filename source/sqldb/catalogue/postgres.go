@@ -1,4 +1,4 @@
-package sqldb
+package catalogue
 
 import (
 	"context"
@@ -11,14 +11,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A querier is what describePostgres needs of a connection, a pool or a transaction.
-type querier interface {
+// A Querier is what Postgres needs of a connection, a pool or a transaction.
+type Querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
 // postgresReader reads a catalogue: the classes first, then what belongs to all of them.
 type postgresReader struct {
-	conn     querier
+	conn     Querier
 	oids     []uint32
 	byOID    map[uint32]*pgClass
 	warnings []string
@@ -32,9 +32,9 @@ type pgClass struct {
 	fields  map[int16]string // by attribute number, those that are fields
 }
 
-// describePostgres returns the classes of a PostgreSQL database that the role of conn may select from, under
+// Postgres returns the classes of a PostgreSQL database that the role of conn may select from, under
 // source's name, sorted, and warnings about what it left out. A role that may select some columns gets those.
-func describePostgres(ctx context.Context, conn querier, source string) ([]schema.Class, []string, error) {
+func Postgres(ctx context.Context, conn Querier, source string) ([]schema.Class, []string, error) {
 	r := &postgresReader{conn: conn, byOID: map[uint32]*pgClass{}}
 	for _, step := range []struct {
 		name string
@@ -53,7 +53,7 @@ func describePostgres(ctx context.Context, conn querier, source string) ([]schem
 }
 
 // collect reads all rows of a query into structs, by position.
-func collect[T any](ctx context.Context, conn querier, query string, args ...any) ([]T, error) {
+func collect[T any](ctx context.Context, conn Querier, query string, args ...any) ([]T, error) {
 	rows, err := conn.Query(ctx, query, args...)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package sqldb
+package catalogue
 
 import (
 	"context"
@@ -23,10 +23,10 @@ type sqliteReader struct {
 	warnings []string
 }
 
-// describeSQLite returns the classes of a SQLite database under source's name, sorted, and warnings about
+// SQLite returns the classes of a SQLite database under source's name, sorted, and warnings about
 // what it left out. Attached databases are spaces; temporary tables are no classes. Only the declared length is
 // known: SQLite enforces none.
-func describeSQLite(ctx context.Context, db *sql.DB, source string) ([]schema.Class, []string, error) {
+func SQLite(ctx context.Context, db *sql.DB, source string) ([]schema.Class, []string, error) {
 	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return nil, nil, fmt.Errorf("describe %s: %w", source, err)
