@@ -48,13 +48,14 @@ func (sqlite) Stored(_ Scope, x string, f *schema.Field) string {
 	return "+" + x // the sign takes the affinity off, so that it compares as what it is
 }
 
-// Find implements Dialect. What isn't of its type is equal to nothing that is, so the columns themselves are equal.
+// Find implements Dialect. What isn't of its type is equal to nothing that is, so the columns themselves are equal; but
+// not those of Doubles, which may hold whole numbers that no Double is.
 func (sqlite) Find(x string, f *schema.Field, y string, g *schema.Field) string {
 	if f.Type != g.Type || f.Unordered || g.Unordered {
 		return ""
 	}
 	switch f.Type {
-	case schema.Integer, schema.Double, schema.Decimal, schema.String, schema.Boolean:
+	case schema.Integer, schema.String, schema.Boolean:
 		return "(" + x + " = " + y + ")"
 	case schema.UUID: // as it was written: in lower case or in upper, most often in the same
 		return "(" + x + " IN (" + y + ", lower(" + y + "), upper(" + y + ")))"

@@ -68,22 +68,23 @@ func (b *builder) pairs(left, right *scope, on []algebra.Pair) ([]string, error)
 // nest adds a list as a subquery over each record.
 func (b *builder) nest(r *relation, st *algebra.Nest, at place) (*relation, error) {
 	r = b.open(r)
-	outer := &scope{b: b, r: r, outer: at.outer, lets: true}
+	outer := &scope{b: b, r: r, outer: at.outer, lets: true, atoms: !b.d.Correlates()}
 	right, err := b.program(st.Right, at.input, outer)
 	if err != nil {
 		return nil, err
 	}
 	right = b.open(right)
 	s := &scope{b: b, r: right, outer: outer, lets: true}
+	collected := b.collected(s) // before the tests: what it computes below must not take them along
 	on, err := b.pairs(outer, s, st.On)
 	if err != nil {
 		return nil, err
 	}
 	right.where = append(right.where, on...)
-	list := b.list(s)
+	list := b.selected(right, []string{collected})
 	if !b.d.Correlates() && mentionsOuter(outer, right.item()) {
-		return nil, expr.Unsupported("this source can use a variable of a $lookup only in $match stages that come first in its pipeline",
-			"move the $match with the variable to the front, or join with localField and foreignField")
+		return nil, expr.Unsupported("this source can't sort, limit or group in the pipeline of a $lookup, and uses its variables only in $match stages that come first",
+			"$unwind the looked up records, then $sort and $group with $first or $push; move a $match with a variable to the front")
 	}
 	next := *r
 	next.columns = append(r.columns[:len(r.columns):len(r.columns)], "("+list+")")
@@ -93,8 +94,13 @@ func (b *builder) nest(r *relation, st *algebra.Nest, at place) (*relation, erro
 
 // list writes a SELECT of one value: the list of the records of s as objects, in order.
 func (b *builder) list(s *scope) string {
-	collected := b.d.Collect(s, b.object(s), b.terms(s, s.r.shape.Order))
+	collected := b.collected(s)
 	return b.selected(s.r, []string{collected})
+}
+
+// collected writes the list of the records of s as objects, in order: an aggregate over them.
+func (b *builder) collected(s *scope) string {
+	return b.d.Collect(s, b.object(s), b.terms(s, s.r.shape.Order))
 }
 
 // mentionsOuter reports whether text refers to a record that a list is made for.

@@ -13,6 +13,7 @@ type scope struct {
 	outer   *scope // the record for which r is a list
 	uses    []int  // how often each column is used; a computed one that is used twice is computed below. nil: once each
 	lets    bool   // all computed columns are computed below
+	atoms   bool   // what expressions see of a column is computed below: it is seen from inside of a subquery
 	count   []int  // not nil: what is written is thrown away, but how often it uses each column is counted here
 	closed  bool   // nothing can be put below
 	refused bool   // something had to be
@@ -60,10 +61,14 @@ func short(x string) bool {
 // Column implements expr.Scope.
 func (s *scope) Column(i int) string {
 	x := s.raw(i)
-	if f := s.r.shape.Columns[i].Field; f != nil {
-		return s.b.d.Stored(s, x, f)
+	f := s.r.shape.Columns[i].Field
+	switch {
+	case f == nil:
+		return x
+	case s.atoms:
+		return s.Atom(s.b.d.Stored(s, x, f))
 	}
-	return x
+	return s.b.d.Stored(s, x, f)
 }
 
 // raw is column i as it is held.
