@@ -87,6 +87,8 @@ type Dialect interface {
 	Find(x string, f *schema.Field, y string, g *schema.Field) string
 	// Order returns the terms by which x, of type t, is ordered: null first, or last when desc; each with its direction.
 	Order(s Scope, x string, t schema.Type, desc bool) []string
+	// Written is the text of x, JSON, in a form that is always the same for the same value as it is held.
+	Written(x string) string
 	// Key returns what to group x by, and how the key is shown: an expression over the group, the same for the same
 	// records in any physical order.
 	Key(s Scope, x string, t schema.Type) (by, show string)

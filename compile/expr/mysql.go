@@ -204,6 +204,9 @@ func (m mysql) Order(s Scope, x string, t schema.Type, desc bool) []string {
 	return []string{x}
 }
 
+// Written implements Dialect.
+func (mysql) Written(x string) string { return x }
+
 // Key implements Dialect.
 func (m mysql) Key(s Scope, x string, t schema.Type) (by, show string) {
 	switch t {

@@ -22,6 +22,9 @@ func (sqlite) Order(_ Scope, x string, t schema.Type, desc bool) []string {
 	return []string{x}
 }
 
+// Written implements Dialect.
+func (sqlite) Written(x string) string { return x }
+
 func (sqlite) Key(_ Scope, x string, t schema.Type) (by, show string) {
 	switch t {
 	case schema.JSON, schema.Array:

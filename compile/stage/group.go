@@ -30,6 +30,7 @@ func (b *builder) group(r *relation, st *algebra.Group, outer *scope) (*relation
 	}
 	if len(next.group) == 0 && !st.Always {
 		next.having = "count(*) > 0"
+		return b.wrap(next), nil // SQLite takes no HAVING where a later stage has left no aggregate
 	}
 	return next, nil
 }

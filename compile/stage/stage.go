@@ -261,6 +261,7 @@ func (b *builder) order(r *relation) ([]string, error) {
 	for _, p := range r.shape.Order {
 		terms = append(terms, b.term(s, p)...)
 	}
+	terms = append(terms, b.ties(s, r.shape.Order)...)
 	if s.refused {
 		return nil, nil
 	}
@@ -279,6 +280,17 @@ func (b *builder) terms(s *scope, order []algebra.Place) []string {
 	var terms []string
 	for _, p := range order {
 		terms = append(terms, b.term(s, p)...)
+	}
+	return append(terms, b.ties(s, order)...)
+}
+
+// ties tells apart what JSON has at one place of an order, objects and lists, by how they are written.
+func (b *builder) ties(s *scope, order []algebra.Place) []string {
+	var terms []string
+	for _, p := range order {
+		if t := s.r.shape.Columns[p.Column].Type; t == schema.JSON {
+			terms = append(terms, b.d.Order(s, b.d.Written(s.Column(p.Column)), schema.String, false)...)
+		}
 	}
 	return terms
 }

@@ -29,6 +29,9 @@ func (dialect) Order(s expr.Scope, x string, t schema.Type, desc bool) []string 
 	return []string{x + direction}
 }
 
+// Written implements expr.Dialect.
+func (dialect) Written(x string) string { return "(" + x + "::text" + pgC + ")" }
+
 // Key implements expr.Dialect. What is equal may be written in several ways; one of them is shown.
 func (dialect) Key(_ expr.Scope, x string, t schema.Type) (by, show string) {
 	switch t {
