@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/bailiwick-dev/bailiwick/compile/regex"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -143,10 +144,11 @@ func (m mysql) compare(w *writer, x operand, op string, v any) error {
 	return m.bind(w, x.field, v)
 }
 
-// compareText lets an index find what the column takes for equal, which whatever is equal by its bytes is too.
+// compareText lets an index find what the column takes for equal, which whatever is equal by its bytes is too. The column
+// may be of a character set that hasn't got every character, and compares with those that all have.
 func (m mysql) compareText(w *writer, x operand, op, v string) {
 	text := m.text(x.text, x.field)
-	if op == "=" && x.field.Unordered {
+	if op == "=" && x.field.Unordered && strings.IndexFunc(v, func(r rune) bool { return r > unicode.MaxASCII }) < 0 {
 		w.write("(", x.text, " = ")
 		w.arg(v, "")
 		w.write(" AND ", text, " = ")

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"math"
 	"math/big"
 	"strings"
 	"time"
@@ -97,7 +98,11 @@ func (m mysql) Const(s Scope, v value.Value, t schema.Type) string {
 		f, _ := v.AsFloat()
 		return "CAST(" + s.Arg(f, "") + " AS DOUBLE)"
 	case schema.Decimal:
-		return "CAST(" + s.Arg(plainDecimal(v.String()), "") + " AS " + mysqlDecimal + ")"
+		if text, ok := plainDecimal(v.String()); ok {
+			return "CAST(" + s.Arg(text, "") + " AS " + mysqlDecimal + ")"
+		}
+		f, _ := v.AsFloat() // larger than all that columns hold here; exact to 16 digits
+		return "CAST(" + s.Arg(max(min(f, math.MaxFloat64), -math.MaxFloat64), "") + " AS DOUBLE)"
 	case schema.Boolean:
 		n := int64(0)
 		if v.Bool() {
@@ -149,19 +154,18 @@ func (m mysql) nothing(t schema.Type) string {
 	return m.text("NULL")
 }
 
-// plainDecimal writes a number without an exponent, rounded to 30 places; one that is larger than all Decimals as the
-// largest of them, so that it still compares as it should.
-func plainDecimal(text string) string {
+// plainDecimal writes a number without an exponent, rounded to 30 places, and reports whether it is below 1e35.
+func plainDecimal(text string) (string, bool) {
 	f, _, err := new(big.Float).Parse(text, 10)
-	if err != nil || f.IsInf() || f.MantExp(nil) > 120 { // beyond 1e36
-		sign := strings.TrimRight(text[:1], "0123456789")
-		return sign + strings.Repeat("9", 35) + "." + strings.Repeat("9", 30)
+	if err != nil || f.IsInf() || f.MantExp(nil) > 118 { // 2^118 is above 1e35
+		return "", false
 	}
 	if f.MantExp(nil) < -120 { // its digits would be many
-		return "0"
+		return "0", true
 	}
 	exact, _ := new(big.Rat).SetString(text) // it has been read above
-	return exact.FloatString(30)
+	text = exact.FloatString(30)
+	return text, len(strings.TrimPrefix(text, "-")) <= 35+1+30
 }
 
 // Find implements Dialect. Text is equal in its collation wherever its bytes are, but two collations don't compare.

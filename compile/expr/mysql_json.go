@@ -51,9 +51,13 @@ func pathTo(path query.Path) string {
 	return b.String()
 }
 
+// notNull is what a JSON function or column gives, null for JSON's null. Beside what is JSON to the server, 'null' would be
+// the string "null" too.
+func (mysql) notNull(x string) string { return "NULLIF(" + x + nopad + ", 'null')" }
+
 // Part implements Dialect.
 func (m mysql) Part(s Scope, x string, path query.Path) (string, error) {
-	return "(NULLIF(JSON_EXTRACT(" + x + ", " + s.Arg(pathTo(path), "") + "), 'null')" + nopad + ")", nil
+	return m.notNull("JSON_EXTRACT(" + x + ", " + s.Arg(pathTo(path), "") + ")"), nil
 }
 
 // SetPart implements Dialect.
@@ -102,7 +106,7 @@ func (mysql) table(alias, list string) string {
 	return "JSON_TABLE(" + list + ", '$[*]' COLUMNS (o FOR ORDINALITY, e JSON PATH '$')) AS " + alias
 }
 
-func (mysql) element(alias string) string { return "(NULLIF(" + alias + ".e, 'null')" + nopad + ")" }
+func (m mysql) element(alias string) string { return m.notNull(alias + ".e") }
 
 // gathered is the list of x for the rows of a table of elements that pass a test, "" for none. One that had to be cut is
 // null. It is null as well where holds, a test outside of the rows, doesn't hold.
@@ -165,7 +169,7 @@ func (m mysql) ofLists(s Scope, e algebra.Apply, args []string) string {
 	case algebra.ElemAt:
 		i := s.Atom(args[1])
 		at := "(" + i + " + CASE WHEN " + i + " < 0 THEN JSON_LENGTH(" + x + ") ELSE 0 END)"
-		return m.ofList(x, "CASE WHEN "+at+" BETWEEN 0 AND JSON_LENGTH("+x+") THEN NULLIF(JSON_EXTRACT("+x+", CONCAT('$[', "+at+", ']')), 'null')"+nopad+" END")
+		return m.ofList(x, "CASE WHEN "+at+" BETWEEN 0 AND JSON_LENGTH("+x+") THEN "+m.notNull("JSON_EXTRACT("+x+", CONCAT('$[', "+at+", ']'))")+" END")
 	case algebra.InList:
 		list, alias := s.Atom(args[1]), s.Alias("e")
 		return "COALESCE(" + m.ofList(list, "EXISTS (SELECT 1 FROM "+m.table(alias, list)+" WHERE "+m.key(within{s}, m.element(alias))+" <=> "+m.key(s, x)+")") + ", 0)"

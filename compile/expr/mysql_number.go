@@ -59,10 +59,12 @@ func (m mysql) binary(op algebra.Op, t schema.Type, x, y string) string {
 		return "(" + x + sign + y + ")"
 	case t == schema.Integer:
 		return m.within64("CAST(" + x + " AS DECIMAL(65,0))" + sign + y)
-	case t == schema.Decimal && op == algebra.Mul: // too large a product is an error
-		return "(CASE WHEN ABS(CAST(" + x + " AS DOUBLE) * CAST(" + y + " AS DOUBLE)) < 1e35 THEN CAST(" + x + " * " + y + " AS " + mysqlDecimal + ") END)"
-	case t == schema.Decimal:
-		return m.fit("(" + x + sign + y + ")")
+	case t == schema.Decimal: // a constant may be larger than all that are in columns, and too large a product is an error
+		size := "ABS(" + x + sign + y + ") < " + beyondDecimal
+		if op == algebra.Mul {
+			size = "ABS(CAST(" + x + " AS DOUBLE) * CAST(" + y + " AS DOUBLE)) < 1e35"
+		}
+		return "(CASE WHEN ABS(" + x + ") < 1e35 AND ABS(" + y + ") < 1e35 THEN CASE WHEN " + size + " THEN CAST(" + x + sign + y + " AS " + mysqlDecimal + ") END END)"
 	}
 	return "(CASE WHEN " + m.operand(x) + " AND " + m.operand(y) + " THEN " + x + sign + y + " + 0e0 END)"
 }
@@ -143,7 +145,7 @@ func (m mysql) sum(x string, from schema.Type) string {
 	case schema.Integer:
 		return m.within64("COALESCE(SUM(" + x + "), 0)")
 	case schema.Decimal:
-		return "(CASE WHEN COALESCE(SUM(ABS(CAST(" + x + " AS DOUBLE))), 0) < 1e34 THEN CAST(COALESCE(SUM(" + x + "), 0) AS " + mysqlDecimal + ") END)"
+		return "(CASE WHEN COALESCE(SUM(LEAST(ABS(CAST(" + x + " AS DOUBLE)), 1e34)), 0) < 1e34 THEN CAST(COALESCE(SUM(" + x + "), 0) AS " + mysqlDecimal + ") END)"
 	}
 	exact := "CAST(" + x + " AS " + mysqlDecimal + ")"
 	return "(CASE WHEN COALESCE(SUM(LEAST(ABS(" + x + "), 1e34)), 0) < 1e34 AND COALESCE(SUM(CAST(" + exact + " AS DOUBLE) <> " + x + "), 0) = 0" +
