@@ -40,6 +40,9 @@ func (s *scope) Atom(x string) string {
 		s.refused = true
 		return x
 	}
+	if !s.b.d.Correlates() && (mentionsOuter(s.outer, x) || mentionsOuter(s.outer, conditions(s.r.where))) {
+		return x // below, it could not refer to the record outside
+	}
 	return s.b.let(s.r, x)
 }
 
