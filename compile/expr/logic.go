@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/algebra"
@@ -71,6 +72,8 @@ func (w writer) condition(e algebra.Expr) (string, error) {
 		return w.logic(a, w.condition)
 	case ok && a.Op == algebra.Same:
 		return Same(w.d, w.s, a.Args[0], w.s, a.Args[1])
+	case ok && a.Op == algebra.Eq && w.stored(a.Args):
+		return w.equal(a)
 	case plain(e):
 		args, err := w.list(a.Args)
 		if err != nil {
@@ -105,6 +108,27 @@ func Same(d Dialect, at Scope, x algebra.Expr, in Scope, y algebra.Expr) (string
 		return "(" + find + " AND " + test + ")", nil
 	}
 	return test, nil
+}
+
+// stored reports whether all of es are columns as they are stored.
+func (w writer) stored(es []algebra.Expr) bool {
+	return !slices.ContainsFunc(es, func(e algebra.Expr) bool {
+		_, f := w.s.Field(e)
+		return f == nil
+	})
+}
+
+// equal writes that two stored columns are equal, or both null, so that an index can serve.
+func (w writer) equal(e algebra.Apply) (string, error) {
+	same, err := Same(w.d, w.s, e.Args[0], w.s, e.Args[1])
+	if err != nil {
+		return "", err
+	}
+	args, err := w.list(e.Args)
+	if err != nil {
+		return "", err
+	}
+	return "(" + same + " OR (" + args[0] + " IS NULL AND " + args[1] + " IS NULL))", nil
 }
 
 // plain reports whether e is a comparison that is null at most where it doesn't hold.

@@ -30,7 +30,9 @@ func (b *builder) group(r *relation, st *algebra.Group, outer *scope) (*relation
 	}
 	if len(next.group) == 0 && !st.Always {
 		next.having = "count(*) > 0"
-		return b.wrap(next), nil // SQLite takes no HAVING where a later stage has left no aggregate
+		for i := range st.Keys { // SQLite wants an aggregate beside HAVING
+			next.columns[i] = "CASE WHEN count(*) > 0 THEN " + next.columns[i] + " END"
+		}
 	}
 	return next, nil
 }

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -160,8 +161,9 @@ func (b *builder) open(r *relation) *relation {
 		return b.wrap(r)
 	}
 	next := *r
+	next.columns = slices.Clone(r.columns)
 	next.where = r.where[:len(r.where):len(r.where)]
-	next.levels = append([]level(nil), r.levels...)
+	next.levels = slices.Clone(r.levels)
 	return &next
 }
 

@@ -1,6 +1,8 @@
 package stage
 
 import (
+	"strings"
+
 	"github.com/bailiwick-dev/bailiwick/algebra"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -46,8 +48,15 @@ func (s *scope) Atom(x string) string {
 	return s.b.let(s.r, x)
 }
 
-// short reports whether x is a name or an argument.
+// short reports whether x is a name or an argument, or a cast of one.
 func short(x string) bool {
+	if inner, ok := strings.CutPrefix(x, "("); ok {
+		if name, rest, cast := strings.Cut(inner, "::"); cast && strings.IndexByte(rest, ')') == len(rest)-1 {
+			return short(name)
+		}
+		name, collated := strings.CutSuffix(inner, ` COLLATE "C")`)
+		return collated && short(name)
+	}
 	quoted := false
 	for i := range len(x) {
 		c := x[i]
@@ -84,9 +93,9 @@ func (s *scope) raw(i int) string {
 		return x
 	}
 	if s.lets || s.uses != nil && s.uses[i] > 1 {
-		return s.Atom(x)
+		s.r.columns[i] = s.Atom(x)
 	}
-	return x
+	return s.r.columns[i]
 }
 
 // Field implements expr.Scope.

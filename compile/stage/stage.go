@@ -159,7 +159,7 @@ func (b *builder) filter(r *relation, st *algebra.Filter, outer *scope) (*relati
 			case r.shape.Columns[i].Field != nil:
 				return r.columns[i], r.field(i)
 			}
-			return s.Atom(r.columns[i]), b.s.Computed(r.shape.Columns[i].Type)
+			return s.raw(i), b.s.Computed(r.shape.Columns[i].Type)
 		})
 		if err != nil {
 			return nil, err

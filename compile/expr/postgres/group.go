@@ -20,7 +20,10 @@ func (dialect) Order(s expr.Scope, x string, t schema.Type, desc bool) []string 
 	case schema.Boolean:
 		x += "::boolean" // a constant alone would be the number of a column
 	case schema.String:
-		return []string{x + pgC + direction}
+		if !strings.HasSuffix(x, pgC+")") {
+			x += pgC
+		}
+		return []string{x + direction}
 	case schema.JSON, schema.Array:
 		x = s.Atom(x)
 		return []string{pgRank(x) + direction, "(CASE WHEN jsonb_typeof(" + x + ") IN ('number', 'boolean') THEN " + x + " END)" + direction,
