@@ -1,0 +1,12 @@
+"""Writes questions.json: a hundred questions of shop.json, each with the answer that plain Python finds.
+
+    python3 answers.py
+"""
+
+from pathlib import Path
+
+import asked
+import sales, people, catalogue, tracker, stream  # each asks its questions
+
+asked.write(Path(__file__).with_name("questions.json"))
+print(len(asked.QUESTIONS), "questions")
