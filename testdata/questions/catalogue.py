@@ -239,10 +239,11 @@ def _():
     return [{"_id": k, "n": len(g)} for k, g in groups(there(member(p["attributes"], "color") for p in PRODUCTS), lower)]
 
 
-@aggregate("What are the attributes of the first five with defaults, and themselves?", "products", """
-[{"$match": {"id": {"$lte": 5}}}, {"$replaceRoot": {"newRoot": {"$mergeObjects": [{"color": "none", "size": "none"}, "$attributes", {"name": "$name"}]}}}]""")
+@aggregate("What are the first five on one card, with defaults? (merged objects as the record)", "products", """
+[{"$match": {"id": {"$lte": 5}}}, {"$replaceRoot": {"newRoot": {"$mergeObjects": [
+   {"name": "none", "country": "none", "of": "shop"}, {"name": "$name", "country": {"$ifNull": ["$attributes.origin.country", "unknown"]}}, {"attributes": "$attributes"}]}}}]""")
 def _():
-    return [{**{"color": "none", "size": "none"}, **p["attributes"], "name": p["name"]} for p in PRODUCTS[:5]]
+    return [{"name": p["name"], "country": member(p["attributes"], "origin", "country") or "unknown", "of": "shop", "attributes": p["attributes"]} for p in PRODUCTS[:5]]
 
 
 @aggregate("Which prices end in 9 or 5, as text?", "products", """
