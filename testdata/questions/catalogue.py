@@ -42,7 +42,7 @@ def _():
     return {"results": [{"id": ident(p["id"]), "name": p["name"]} for p in ordered(found, desc(lambda p: p["name"]))]}
 
 
-@ask("Which colors are there?", "distinct", '{"class_name": "products", "field": "category", "where": {"attributes.color": "blue"}}')
+@ask("Of which categories are there things in blue?", "distinct", '{"class_name": "products", "field": "category", "where": {"attributes.color": "blue"}}')
 def _():
     return {"values": distinct(p["category"] for p in PRODUCTS if member(p["attributes"], "color") == "blue")}
 
@@ -288,3 +288,15 @@ def _():
 def _():
     w = [None if p["weight"] is None else Decimal(repr(p["weight"])) for p in PRODUCTS]
     return [{"_id": None, "sum": sum(there(w)), "mean": mean(w), "population": deviation(w), "sample": deviation(w, 1)}]
+
+
+@aggregate("Which prices do several products have?", "products", """
+[{"$group": {"_id": "$price", "names": {"$push": "$name"}, "n": {"$sum": 1}}}, {"$match": {"n": {"$gt": 1}}}, {"$sort": {"_id": -1}}]""")
+def _():
+    return [{"_id": k, "names": [p["name"] for p in g], "n": len(g)} for k, g in groups(PRODUCTS, lambda p: p["price"])[::-1] if len(g) > 1]
+
+
+@aggregate("What remains of names without the letters and spaces at their ends?", "products", """
+[{"$project": {"both": {"$trim": {"input": "$name", "chars": "TKke "}}, "left": {"$ltrim": {"input": "$name", "chars": "TKke"}}, "right": {"$rtrim": {"input": "$name", "chars": "ea "}}}}]""")
+def _():
+    return [{"both": p["name"].strip("TKke "), "left": p["name"].lstrip("TKke"), "right": p["name"].rstrip("ea ")} for p in PRODUCTS]

@@ -235,7 +235,7 @@ def _():
     return [{"at": n, "name": r["name"], "d": d} for n, (d, r) in enumerate(reached(EMPLOYEES, jo["manager_id"], "manager_id", "id"))]
 
 
-@aggregate("How many does the CEO lead directly, one level further, and when nobody without a title counts?", "employees", """
+@aggregate("How many does the CEO lead directly, one level further, and on all levels but below managers?", "employees", """
 [{"$match": {"title": "CEO"}},
  {"$graphLookup": {"from": "employees", "startWith": "$id", "connectFromField": "id", "connectToField": "manager_id", "as": "direct", "maxDepth": 0}},
  {"$graphLookup": {"from": "employees", "startWith": "$id", "connectFromField": "id", "connectToField": "manager_id", "as": "near", "maxDepth": 1}},
@@ -314,3 +314,15 @@ def _():
 def _():
     total = sum(e["salary"] or 0 for e in EMPLOYEES)
     return [{"name": e["name"], "percent": half_away(Fraction(e["salary"] * 100, total), 1)} for e in ordered(EMPLOYEES, desc(lambda e: e["salary"]))[:5]]
+
+
+@aggregate("How many colleagues have the same manager, those without one having none?", "employees", """
+[{"$lookup": {"from": "employees", "localField": "manager_id", "foreignField": "manager_id", "as": "same"}}, {"$project": {"name": 1, "n": {"$size": "$same"}}}]""")
+def _():
+    return [{"name": e["name"], "n": sum(e["manager_id"] is not None and x["manager_id"] == e["manager_id"] for x in EMPLOYEES)} for e in EMPLOYEES]
+
+
+@aggregate("In what order do the names of customers stand, by their bytes, and how many share one?", "customers", """
+[{"$group": {"_id": "$name", "n": {"$sum": 1}}}, {"$sort": {"_id": -1}}]""")
+def _():
+    return [{"_id": k, "n": len(g)} for k, g in groups(CUSTOMERS, lambda c: c["name"])[::-1]]

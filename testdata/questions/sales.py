@@ -94,7 +94,7 @@ def _():
     return {"groups": [{"key": d.isoformat(), "value": near.count(d)} for d in days]}
 
 
-@ask("In which ISO weeks of the winter was nothing ordered, when weeks go over new year?", "group_by_date", """
+@ask("How many of the orders that came back were placed in each ISO week of the winter, empty weeks too, over new year?", "group_by_date", """
 {"class_name": "orders", "field": "placed_at", "interval": "week", "fill": true, "where": {"status": "returned", "placed_at": {"$gte": "2025-11-01"}}}""")
 def _():
     near = [o["placed_at"].date() for o in ORDERS if o["status"] == "returned" and o["placed_at"] >= instant("2025-11-01T00:00:00Z")]
@@ -560,3 +560,62 @@ def _():
  {"$count": "n"}]""")
 def _():
     return [{"n": sum(o["placed_at"].astimezone(OSLO).date() != o["placed_at"].astimezone(NEW_YORK).date() for o in ORDERS)}]
+
+
+@aggregate("How many orders are teleported? (a count of nothing is 0)", "orders", '[{"$match": {"status": "teleported"}}, {"$count": "n"}]')
+def _():
+    return [{"n": 0}]
+
+
+@aggregate("At which hour were orders placed while clocks went back, in Oslo and New York, and how long after the first of them?", "orders", """
+[{"$match": {"placed_at": {"$gte": "2025-10-25T21:00:00Z", "$lt": "2025-11-02T12:00:00Z"}}},
+ {"$sort": {"placed_at": 1}},
+ {"$project": {"id": 1, "oslo": {"$dateTrunc": {"date": "$placed_at", "unit": "hour", "timezone": "Europe/Oslo"}},
+   "clock": {"$dateToString": {"date": "$placed_at", "format": "%H:%M", "timezone": "Europe/Oslo"}},
+   "day": {"$dateTrunc": {"date": "$placed_at", "unit": "day", "timezone": "America/New_York"}},
+   "hours": {"$dateDiff": {"startDate": {"$toDate": "2025-10-25T22:00:00Z"}, "endDate": "$placed_at", "unit": "hour", "timezone": "Europe/Oslo"}},
+   "days": {"$dateDiff": {"startDate": {"$toDate": "2025-10-25T22:00:00Z"}, "endDate": "$placed_at", "unit": "day", "timezone": "Europe/Oslo"}},
+   "tomorrow": {"$dateAdd": {"startDate": "$placed_at", "unit": "day", "amount": 1, "timezone": "America/New_York"}}}}]""")
+def _():
+    near = [o for o in ORDERS if instant("2025-10-25T21:00:00Z") <= o["placed_at"] < instant("2025-11-02T12:00:00Z")]
+    first, out = instant("2025-10-25T22:00:00Z"), []
+    for o in ordered(near, lambda o: o["placed_at"]):
+        t, there = o["placed_at"], o["placed_at"].astimezone(NEW_YORK)
+        hour = t.replace(minute=0, second=0, microsecond=0)  # both zones are whole hours from UTC
+        tomorrow = (there.replace(tzinfo=None) + timedelta(days=1)).replace(tzinfo=NEW_YORK, fold=0)
+        out.append({"id": ident(o["id"]), "oslo": hour, "clock": t.astimezone(OSLO).strftime("%H:%M"), "day": day_start(t, NEW_YORK), "hours": (hour - first) // timedelta(hours=1),
+                    "days": (t.astimezone(OSLO).date() - first.astimezone(OSLO).date()).days, "tomorrow": tomorrow.astimezone(UTC)})
+    return out
+
+
+@aggregate("What is a week after 02:30 where the clocks skip it, and a day after 01:30 where they show it twice?", "orders", """
+[{"$match": {"id": 1}},
+ {"$project": {
+   "skipped": {"$dateAdd": {"startDate": {"$toDate": "2025-03-02T07:30:00Z"}, "unit": "week", "amount": 1, "timezone": "America/New_York"}},
+   "twice": {"$dateAdd": {"startDate": {"$toDate": "2025-11-01T05:30:00Z"}, "unit": "day", "amount": 1, "timezone": "America/New_York"}},
+   "leap": {"$dateAdd": {"startDate": {"$toDate": "2024-02-29T12:00:00Z"}, "unit": "year", "amount": 1}},
+   "back": {"$dateSubtract": {"startDate": {"$toDate": "2025-03-31T00:00:00Z"}, "unit": "month", "amount": 1}}}}]""")
+def _():
+    clock = lambda *parts: datetime(*parts, tzinfo=NEW_YORK, fold=0).astimezone(UTC)
+    return [{"skipped": clock(2025, 3, 9, 2, 30), "twice": clock(2025, 11, 2, 1, 30), "leap": instant("2025-02-28T12:00:00Z"), "back": instant("2025-02-28T00:00:00Z")}]
+
+
+@ask("Which are the five orders with the greatest discount, the oldest of the same first?", "query_class", """
+{"class_name": "orders", "where": {"discount": {"$gte": 5.25}, "coupon": {"$nin": ["SAVE10", null]}}, "keys": ["discount", "coupon"], "order": "-discount,placed_at", "limit": 5}""")
+def _():
+    found = [o for o in ORDERS if (o["discount"] or 0) >= 5.25 and o["coupon"] not in ("SAVE10", None)]
+    found = ordered(found, desc(lambda o: o["discount"]), lambda o: o["placed_at"])
+    return {"results": [{"id": ident(o["id"]), "discount": o["discount"], "coupon": o["coupon"]} for o in found[:5]], "has_more": len(found) > 5}
+
+
+@aggregate("Which orders are on the second page of ten by discount, the unknown last, by status within?", "orders", """
+[{"$sort": {"discount": -1, "status": 1}}, {"$skip": 10}, {"$limit": 10}, {"$project": {"id": 1, "discount": 1, "status": 1}}]""")
+def _():
+    found = ordered(ORDERS, desc(lambda o: o["discount"]), lambda o: o["status"])[10:20]
+    return [{"id": ident(o["id"]), "discount": o["discount"], "status": o["status"]} for o in found]
+
+
+@aggregate("How many orders have a customer who is there? (null leads nowhere)", "orders", """
+[{"$lookup": {"from": "customers", "localField": "customer_id", "foreignField": "id", "as": "c"}}, {"$group": {"_id": {"$size": "$c"}, "n": {"$sum": 1}}}]""")
+def _():
+    return [{"_id": k, "n": len(g)} for k, g in groups(ORDERS, lambda o: sum(c["id"] == o["customer_id"] for c in CUSTOMERS))]
