@@ -3,7 +3,10 @@
     python3 answers.py
 """
 
+import sys
 from pathlib import Path
+
+sys.dont_write_bytecode = True
 
 import asked
 import sales, people, catalogue, tracker, stream  # each asks its questions
