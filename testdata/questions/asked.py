@@ -203,23 +203,23 @@ def revenue(item):
 QUESTIONS = []
 
 
-def ask(question, tool, arguments, approximate=False):
+def ask(question, tool, arguments, approximate=False, refused_by=()):
     """Asks tool; the function that it stands on gives the members of the answer that count. Numbers must be the same
-    to the last digit, or within 1e-9 of their size where approximate."""
+    to the last digit, or within 1e-9 of their size where approximate. refused_by are databases that can't do it."""
 
     def asked(answer):
-        QUESTIONS.append((question, tool, arguments.strip(), approximate, answer()))
+        QUESTIONS.append((question, tool, arguments.strip(), approximate, refused_by, answer()))
         return answer
 
     return asked
 
 
-def aggregate(question, class_name, pipeline, approximate=False):
+def aggregate(question, class_name, pipeline, approximate=False, refused_by=()):
     """Asks aggregate; the function gives the records."""
 
     def asked(answer):
         arguments = '{"class_name": "%s", "pipeline": %s}' % (class_name, pipeline.strip())
-        QUESTIONS.append((question, "aggregate", arguments, approximate, {"results": answer()}))
+        QUESTIONS.append((question, "aggregate", arguments, approximate, refused_by, {"results": answer()}))
         return answer
 
     return asked
@@ -249,7 +249,7 @@ def text(v):
 def write(path):
     """Writes the questions, one record of an answer a line."""
     out, seen = [], set()
-    for question, tool, arguments, approximate, answer in QUESTIONS:
+    for question, tool, arguments, approximate, refused_by, answer in QUESTIONS:
         if question in seen:
             raise ValueError("asked twice: " + question)
         seen.add(question)
@@ -261,6 +261,8 @@ def write(path):
                 t = "[\n      " + ",\n      ".join(text(e) for e in v) + "]"
             parts.append(json.dumps(name) + ": " + t)
         lines = [l.strip() for l in arguments.splitlines()]
+        more = '\n   "approximate": true,' if approximate else ""
+        more += '\n   "refused_by": %s,' % json.dumps(refused_by) if refused_by else ""
         out.append('  {"question": %s,\n   "tool": "%s",\n   "arguments": %s,%s\n   "answer": {%s}}' % (
-            json.dumps(question, ensure_ascii=False), tool, "\n     ".join(lines), '\n   "approximate": true,' if approximate else "", ",\n    ".join(parts)))
+            json.dumps(question, ensure_ascii=False), tool, "\n     ".join(lines), more, ",\n    ".join(parts)))
     Path(path).write_text("[\n" + ",\n".join(out) + "\n]\n", encoding="utf-8")

@@ -147,10 +147,16 @@ def _():
     return [{"_id": k, "names": [p["name"] for p in g]} for k, g in groups(PRODUCTS, lambda p: lower(p["name"].strip(" "))) if len(g) > 1]
 
 
-@aggregate("What do tag lists give: joined, without the short ones, loud, first, last and the first two?", "products", """
+@aggregate("What are the tags in one text?", "products", """
+[{"$match": {"tags": {"$exists": true}}},
+ {"$project": {"joined": {"$reduce": {"input": "$tags", "initialValue": "", "in": {"$concat": ["$$value", {"$ifNull": ["$$this", "?"]}, ";"]}}}}}]""", refused_by=("MariaDB",))
+def _():
+    return [{"joined": "".join((t if t is not None else "?") + ";" for t in p["tags"])} for p in PRODUCTS if p["tags"] is not None]
+
+
+@aggregate("What do tag lists give: without the short ones, loud, first, last and the first two?", "products", """
 [{"$match": {"tags": {"$exists": true}}},
  {"$project": {
-   "joined": {"$reduce": {"input": "$tags", "initialValue": "", "in": {"$concat": ["$$value", {"$ifNull": ["$$this", "?"]}, ";"]}}},
    "long": {"$filter": {"input": "$tags", "as": "t", "cond": {"$gt": [{"$strLenCP": {"$ifNull": ["$$t", ""]}}, 3]}}},
    "loud": {"$map": {"input": "$tags", "as": "t", "in": {"$toUpper": "$$t"}}},
    "first": {"$arrayElemAt": ["$tags", 0]}, "last": {"$arrayElemAt": ["$tags", -1]}, "two": {"$slice": ["$tags", 2]}, "n": {"$size": "$tags"}}}]""")
@@ -159,8 +165,8 @@ def _():
     for p in PRODUCTS:
         t = p["tags"]
         if t is not None:
-            out.append({"joined": "".join((x if x is not None else "?") + ";" for x in t), "long": [x for x in t if len(x or "") > 3], "loud": [upper(x) for x in t],
-                        "first": t[0] if t else None, "last": t[-1] if t else None, "two": t[:2], "n": len(t)})
+            out.append({"long": [x for x in t if len(x or "") > 3], "loud": [upper(x) for x in t], "first": t[0] if t else None,
+                        "last": t[-1] if t else None, "two": t[:2], "n": len(t)})
     return out
 
 
