@@ -9,7 +9,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 
 import asked
-import sales, people, catalogue, tracker, stream  # each asks its questions
+import sales, people, catalogue, tracker, stream, corners  # each asks its questions
 
 asked.write(Path(__file__).with_name("questions.json"))
 print(len(asked.QUESTIONS), "questions")
