@@ -58,14 +58,20 @@ func readShop(t *testing.T) []shopTable {
 	return out
 }
 
-// script writes the statements that make the tables, with declared types by those of the neutral file.
-func script(shop []shopTable, declared map[string]string) []string {
+// A shopDialect is how a database declares the types of the neutral file, and whether it reads zones in dates.
+type shopDialect struct {
+	types map[string]string
+	zones bool
+}
+
+// script writes the statements that make the tables.
+func (d shopDialect) script(shop []shopTable) string {
 	var create, insert []string
 	quote := func(names []string) string { return `"` + strings.Join(names, `", "`) + `"` }
 	for _, t := range shop {
 		var parts []string
 		for i, c := range t.columns {
-			parts = append(parts, `"`+c+`" `+declared[t.types[i]])
+			parts = append(parts, `"`+c+`" `+d.types[t.types[i]])
 		}
 		if t.key != nil {
 			parts = append(parts, "PRIMARY KEY ("+quote(t.key)+")")
@@ -78,16 +84,16 @@ func script(shop []shopTable, declared map[string]string) []string {
 		for _, r := range t.rows {
 			cells := make([]string, len(t.columns))
 			for i, v := range r.List() {
-				cells[i] = shopLiteral(v, t.types[i], declared)
+				cells[i] = d.literal(v, t.types[i])
 			}
 			rows = append(rows, "("+strings.Join(cells, ", ")+")")
 		}
 		insert = append(insert, fmt.Sprintf("INSERT INTO %q VALUES %s", t.name, strings.Join(rows, ", ")))
 	}
-	return append(create, insert...)
+	return strings.Join(append(create, insert...), ";")
 }
 
-func shopLiteral(v value.Value, is string, declared map[string]string) string {
+func (d shopDialect) literal(v value.Value, is string) string {
 	text := v.String()
 	switch {
 	case v.IsNull():
@@ -96,7 +102,7 @@ func shopLiteral(v value.Value, is string, declared map[string]string) string {
 		text = string(v.AppendJSON(nil))
 	case v.Kind() != value.String:
 		return text
-	case is == "date" && declared["zone"] == "": // it reads no zones
+	case is == "date" && !d.zones:
 		text = strings.TrimSuffix(strings.Replace(text, "T", " ", 1), "Z")
 	}
 	return "'" + strings.ReplaceAll(text, "'", "''") + "'"
@@ -108,9 +114,9 @@ func openSQLiteShop(t *testing.T, shop []shopTable) source.Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	statements := script(shop, map[string]string{"integer": "INTEGER", "text": "TEXT", "day": "DATE", "date": "DATETIME", "boolean": "BOOLEAN",
-		"decimal": "NUMERIC(10,2)", "double": "REAL", "json": "JSON", "zone": "yes"})
-	if _, err := db.ExecContext(t.Context(), "BEGIN;"+strings.Join(statements, ";")+";COMMIT"); err != nil {
+	d := shopDialect{map[string]string{"integer": "INTEGER", "text": "TEXT", "day": "DATE", "date": "DATETIME", "boolean": "BOOLEAN",
+		"decimal": "NUMERIC(10,2)", "double": "REAL", "json": "JSON"}, true}
+	if _, err := db.ExecContext(t.Context(), "BEGIN;"+d.script(shop)+";COMMIT"); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {
@@ -130,9 +136,9 @@ func openPostgresShop(t *testing.T, shop []shopTable) source.Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	statements := script(shop, map[string]string{"integer": "bigint", "text": "text", "day": "date", "date": "timestamptz", "boolean": "boolean",
-		"decimal": "numeric(10,2)", "double": "double precision", "json": "jsonb", "zone": "yes"})
-	if _, err := conn.PgConn().Exec(t.Context(), strings.Join(statements, ";")).ReadAll(); err != nil {
+	d := shopDialect{map[string]string{"integer": "bigint", "text": "text", "day": "date", "date": "timestamptz", "boolean": "boolean",
+		"decimal": "numeric(10,2)", "double": "double precision", "json": "jsonb"}, true}
+	if _, err := conn.PgConn().Exec(t.Context(), d.script(shop)).ReadAll(); err != nil {
 		t.Fatal(err)
 	}
 	if err := conn.Close(t.Context()); err != nil {
@@ -158,11 +164,11 @@ func openMariaDBShop(t *testing.T, shop []shopTable) source.Source {
 		t.Fatal(err)
 	}
 	db.SetMaxOpenConns(1)
-	statements := script(shop, map[string]string{"integer": "bigint", "text": "varchar(100) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci", "day": "date",
-		"date": "datetime(6)", "boolean": "tinyint(1)", "decimal": "decimal(10,2)", "double": "double", "json": "json"})
+	d := shopDialect{map[string]string{"integer": "bigint", "text": "varchar(100) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci", "day": "date",
+		"date": "datetime(6)", "boolean": "tinyint(1)", "decimal": "decimal(10,2)", "double": "double", "json": "json"}, false}
 	// A customer may come before the one who referred it.
 	settings := "SET foreign_key_checks = 0, sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES'"
-	if _, err := db.ExecContext(t.Context(), settings+";"+strings.Join(statements, ";")); err != nil {
+	if _, err := db.ExecContext(t.Context(), settings+";"+d.script(shop)); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {
