@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source/sqldb"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 	"github.com/bailiwick-dev/bailiwick/testservices"
@@ -113,7 +114,7 @@ func answer(t testing.TB, set *tool.Set, r tool.Request) json.RawMessage {
 	t.Helper()
 	res, err := set.Call(t.Context(), agent(), r)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(r.Arguments, err, problem.Of(err).Err) // which is shown here alone
 	}
 	return res.Structured
 }
