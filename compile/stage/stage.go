@@ -321,9 +321,9 @@ func (b *builder) sample(r *relation, st *algebra.Sample, outer *scope) (*relati
 		xs = append(xs, s.Column(p.Column))
 		types = append(types, r.shape.Columns[p.Column].Type)
 	}
-	digest := b.d.Digest(s, st.Seed, xs, types)
+	order := append([]string{b.d.Digest(s, st.Seed, xs, types)}, b.terms(s, r.shape.Order)...) // those of one digest in their order
 	next := *r
-	next.order, next.skip, next.limit, next.cut, next.inOrder = []string{digest}, 0, st.N, true, false
+	next.order, next.skip, next.limit, next.cut, next.inOrder = order, 0, st.N, true, false
 	next.shape = st.Shape
 	return &next, nil
 }

@@ -168,7 +168,7 @@ func (p dialect) Digest(s expr.Scope, seed string, xs []string, types []schema.T
 			parts = append(parts, "chr(31)")
 		}
 		switch types[i] {
-		case schema.JSON, schema.Array, schema.Any, schema.Opaque:
+		case schema.Any, schema.Opaque:
 			continue
 		case schema.Bytes:
 			x = "translate(encode(" + x + ", 'base64'), chr(10), '')"
