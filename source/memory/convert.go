@@ -64,6 +64,13 @@ func converted(v value.Value, t schema.Type) value.Value {
 		if v.Kind() == value.String && !digits.MatchString(v.Text()) {
 			return value.Value{}
 		}
+		if v.Kind() == value.Float { // the number that it is, not the one that it is written as
+			n, ok := value.OfFloat(math.Trunc(v.Float())).AsInt()
+			if !ok {
+				return value.Value{}
+			}
+			return value.OfInt(n)
+		}
 		if d, ok := decimalFrom(v); ok {
 			return d.integer()
 		}
