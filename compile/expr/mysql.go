@@ -101,7 +101,7 @@ func (m mysql) Const(s Scope, v value.Value, t schema.Type) string {
 		if text, ok := plainDecimal(v.String()); ok {
 			return "CAST(" + s.Arg(text, "") + " AS " + mysqlDecimal + ")"
 		}
-		f, _ := v.AsFloat() // larger than all that columns hold here; exact to 16 digits
+		f, _ := v.AsFloat() // larger than all that columns hold here, or smaller; exact to 16 digits
 		return "CAST(" + s.Arg(max(min(f, math.MaxFloat64), -math.MaxFloat64), "") + " AS DOUBLE)"
 	case schema.Boolean:
 		n := int64(0)
@@ -154,14 +154,15 @@ func (m mysql) nothing(t schema.Type) string {
 	return m.text("NULL")
 }
 
-// plainDecimal writes a number without an exponent, rounded to 30 places, and reports whether it is below 1e35.
+// plainDecimal writes a number without an exponent, rounded to 30 places, and reports whether it is 0 or between about
+// 1e-25 and 1e35 in size.
 func plainDecimal(text string) (string, bool) {
 	f, _, err := new(big.Float).Parse(text, 10)
 	if err != nil || f.IsInf() || f.MantExp(nil) > 118 { // 2^118 is above 1e35
 		return "", false
 	}
-	if f.MantExp(nil) < -120 { // its digits would be many
-		return "0", true
+	if f.Sign() != 0 && f.MantExp(nil) < -83 {
+		return "", false
 	}
 	exact, _ := new(big.Rat).SetString(text) // it has been read above
 	text = exact.FloatString(30)
