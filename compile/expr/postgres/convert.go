@@ -137,7 +137,7 @@ func (p dialect) convertText(s expr.Scope, x string, to schema.Type) string {
 
 // dateOfText reads what value.OfDateText reads. What has the form is a date only when its parts are in their ranges.
 func (dialect) dateOfText(s expr.Scope, x string) string {
-	m := s.Atom("regexp_match(" + x + ", " + pgDate + ")")
+	m := s.Atom("(regexp_match(" + x + ", " + pgDate + "))")
 	part := func(i string) string { return m + "[" + i + "]" }
 	number := func(i string) string { return "coalesce(" + part(i) + ", '0')::int4" }
 	year, month, day := part("1")+"::int4", part("2")+"::int4", part("3")+"::int4"

@@ -1,0 +1,148 @@
+package postgres_test
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/testservices"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/jackc/pgx/v5"
+)
+
+// A place is a Scope in which nothing stands but constants. Arguments are numbered as they are written, and what is
+// repeated is written again.
+type place struct {
+	args    []any
+	aliases int
+}
+
+func (p *place) Arg(v any, cast string) string {
+	p.args = append(p.args, v)
+	return fmt.Sprintf("\x00%d::%s\x00", len(p.args)-1, cast)
+}
+
+// resolve numbers the arguments that text has.
+func (p *place) resolve(text string) (string, []any) {
+	var args []any
+	parts := strings.Split(text, "\x00")
+	for i := 1; i < len(parts); i += 2 {
+		n, cast, _ := strings.Cut(parts[i], "::")
+		at, _ := strconv.Atoi(n)
+		args = append(args, p.args[at])
+		parts[i] = fmt.Sprintf("$%d::%s", len(args), cast)
+	}
+	return strings.Join(parts, ""), args
+}
+
+func (p *place) Alias(prefix string) string {
+	p.aliases++
+	return prefix + strconv.Itoa(p.aliases)
+}
+
+func (p *place) Atom(x string) string                       { return x }
+func (p *place) Column(int) string                          { return "" }
+func (p *place) Field(algebra.Expr) (string, *schema.Field) { return "", nil }
+func (p *place) Outer(int, int) (string, error)             { return "", fmt.Errorf("no list is made") }
+func (p *place) Zone(string)                                {}
+func of(t schema.Type, v value.Value) algebra.Expr          { return algebra.Const{Value: v, T: t} }
+func text(s string) algebra.Expr                            { return of(schema.String, value.OfString(s)) }
+func number(n int64) algebra.Expr                           { return of(schema.Integer, value.OfInt(n)) }
+func real(f float64) algebra.Expr                           { return of(schema.Double, value.OfFloat(f)) }
+func exact(s string) algebra.Expr                           { return of(schema.Decimal, value.OfDecimal(s)) }
+func truth(b bool) algebra.Expr                             { return of(schema.Boolean, value.OfBool(b)) }
+func null(t schema.Type) algebra.Expr                       { return of(t, value.Value{}) }
+func op(o algebra.Op, t schema.Type, a ...algebra.Expr) algebra.Expr {
+	return algebra.Apply{Op: o, Args: a, T: t}
+}
+func to(x algebra.Expr, t schema.Type) algebra.Expr { return algebra.Convert{X: x, T: t} }
+
+func document(s string) algebra.Expr {
+	v, err := value.Read([]byte(s), 0)
+	if err != nil {
+		panic(err)
+	}
+	return of(schema.JSON, v)
+}
+
+func date(s string) algebra.Expr {
+	v, ok := value.OfDateText(s)
+	if !ok {
+		panic(s)
+	}
+	return of(schema.Date, v)
+}
+
+func connect(t *testing.T) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), testservices.Postgres(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close(t.Context()) })
+	if _, err := conn.Exec(t.Context(), "SET timezone = 'UTC'"); err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+// ask returns a value as PostgreSQL writes it, "null" for none.
+func ask(t *testing.T, conn *pgx.Conn, sql string, args []any) string {
+	t.Helper()
+	var got *string
+	if err := conn.QueryRow(t.Context(), sql, args...).Scan(&got); err != nil {
+		return fmt.Sprintf("%v in %s", err, sql)
+	}
+	if got == nil {
+		return "null"
+	}
+	return *got
+}
+
+const least, most = math.MinInt64, math.MaxInt64
+
+const i, d, m, s, j, b, at = schema.Integer, schema.Double, schema.Decimal, schema.String, schema.JSON, schema.Boolean, schema.Date
+
+type answer struct {
+	e    algebra.Expr
+	want string
+}
+
+var list = document(`[3,null,"a",1.0,{"x":[1]}]`)
+
+// answers are operators on what could make the server raise an error, or give something else than algebra says.
+var answers = []answer{
+	{op(algebra.Add, i, number(most), number(1)), "null"}, {op(algebra.Add, i, number(1), number(2)), "3"}, {op(algebra.Sub, i, number(least), number(1)), "null"},
+	{op(algebra.Mul, i, number(most), number(most)), "null"}, {op(algebra.Mod, i, number(-7), number(3)), "-1"}, {op(algebra.Mod, i, number(least), number(-1)), "0"},
+	{op(algebra.Mod, i, number(1), number(0)), "null"}, {op(algebra.Abs, i, number(least)), "null"}, {op(algebra.Abs, i, number(-5)), "5"},
+	{op(algebra.Mul, d, real(1e200), real(1e200)), "null"}, {op(algebra.Mul, d, real(1e150), real(1e150)), "9.999999999999999e+299"}, {op(algebra.Mul, d, real(1e-150), real(1e-150)), "1e-300"},
+	{op(algebra.Mul, d, real(1e-200), real(1)), "null"}, {op(algebra.Mul, d, real(-1), real(0)), "0"}, {op(algebra.Add, d, real(0.1), real(0.2)), "0.30000000000000004"},
+	{op(algebra.Add, d, real(math.NaN()), real(0.2)), "null"}, {op(algebra.Add, d, real(math.Inf(1)), real(math.Inf(-1))), "null"},
+	{op(algebra.Div, d, real(1), real(0)), "null"}, {op(algebra.Div, d, real(1), real(3)), "0.3333333333333333"}, {op(algebra.Div, d, real(1e150), real(1e-150)), "9.999999999999999e+299"},
+	{op(algebra.Add, m, exact("0.1"), exact("0.2")), "0.3"}, {op(algebra.Mul, m, exact("1e599"), exact("1e599")), "null"}, {op(algebra.Lt, b, exact("1e500"), exact("1e501")), "true"},
+	{op(algebra.Round, d, real(1.005), number(2)), "1.01"}, {op(algebra.Round, d, real(-2.5), number(0)), "-3"}, {op(algebra.Round, d, real(1e16), number(-17)), "1e+16"},
+	{op(algebra.Trunc, d, real(-0.9), number(0)), "0"}, {op(algebra.Round, i, number(most), number(-1)), "null"}, {op(algebra.Trunc, i, number(129), number(-1)), "120"}, {op(algebra.Round, m, exact("2.345"), number(2)), "2.35"},
+	{op(algebra.Ceil, d, real(-0.5)), "0"}, {op(algebra.Floor, m, exact("-0.5")), "-1"},
+
+	{op(algebra.Eq, b, text("a"), text("a ")), "false"}, {op(algebra.Gt, b, text("é"), text("z")), "true"}, {op(algebra.Lt, b, text("Z"), text("a")), "true"}, {op(algebra.Lt, b, null(i), number(0)), "true"},
+	{op(algebra.Gte, b, null(i), null(i)), "true"}, {op(algebra.Cmp, i, null(s), text("")), "-1"}, {op(algebra.Eq, b, real(math.NaN()), real(math.NaN())), "true"}, {op(algebra.Gt, b, real(math.NaN()), real(math.Inf(1))), "true"},
+	{op(algebra.Eq, b, document(`{"a":1,"b":[1.0]}`), document(`{"b":[1],"a":1e0}`)), "true"}, {op(algebra.Eq, b, document(`9007199254740993`), document(`9007199254740992`)), "false"},
+	{op(algebra.Lt, b, document(`"Z"`), document(`"a"`)), "true"}, {op(algebra.Lt, b, document(`9`), document(`""`)), "true"}, {op(algebra.Gt, b, document(`true`), document(`[]`)), "true"},
+	{op(algebra.Gte, b, document(`{}`), document(`{"a":1}`)), "false"}, {op(algebra.Lte, b, document(`[1.0]`), document(`[1]`)), "true"}, {op(algebra.Gt, b, null(j), document(`[1]`)), "false"},
+	{op(algebra.And, b, null(b), truth(true)), "false"}, {op(algebra.Or, b, null(b), truth(false)), "false"}, {op(algebra.Not, b, null(b)), "true"}, {op(algebra.IfNull, s, null(s), text("x")), "x"},
+	{op(algebra.Truth, b, document("-0.0e5")), "false"}, {op(algebra.Truth, b, document(`""`)), "true"}, {op(algebra.Truth, b, null(j)), "false"},
+
+	{op(algebra.Lower, s, text("ÄB😀")), "Äb😀"}, {op(algebra.Upper, s, text("äb😀")), "äB😀"}, {op(algebra.Concat, s, text("a"), null(s)), "null"},
+	{op(algebra.Substr, s, text("a😀b"), number(1), number(most)), "😀b"}, {op(algebra.Substr, s, text("ab"), number(most), number(1)), ""}, {op(algebra.Substr, s, text("ab"), number(1), number(least)), "b"},
+	{op(algebra.Substr, s, text("ab"), number(least), number(1)), "null"}, {op(algebra.Substr, s, text("ab"), null(i), number(1)), "null"}, {op(algebra.Substr, s, text("ab"), number(0), null(i)), "null"},
+	{op(algebra.Length, i, text("a😀")), "2"}, {op(algebra.IndexOf, i, text("a😀b"), text("b")), "2"}, {op(algebra.IndexOf, i, text("aB"), text("b")), "-1"}, {op(algebra.IndexOf, i, text("a"), text("")), "0"},
+	{op(algebra.Trim, s, text(`]x\-]`), text(`]-\`)), "x"}, {op(algebra.TrimRight, s, text("\n a \n"), text(" \n")), "\n a"}, {op(algebra.TrimLeft, s, text("éa"), text("é")), "a"},
+	{op(algebra.Split, j, text(""), text(",")), `[""]`}, {op(algebra.Split, j, text(",a,"), text(",")), `["", "a", ""]`},
+	{op(algebra.ReplaceAll, s, text("aAa"), text("a"), text("x")), "xAx"}, {op(algebra.ReplaceAll, s, text("a"), text(""), text("x")), "a"},
+	{algebra.Matches{X: text("x\n"), Regex: query.Regex{Pattern: "^x$"}}, "false"}, {algebra.Matches{X: null(s), Regex: query.Regex{Pattern: "x"}}, "false"},
+}
