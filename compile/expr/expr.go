@@ -107,8 +107,9 @@ type Dialect interface {
 	Elements(s Scope, x string) (from, element, position string)
 	// Barrier is what ends a derived table that must not be merged into the statement around it.
 	Barrier() string
-	// Materialized is what makes a WITH query run once, however often it is read; "" where that can't be asked for.
-	Materialized() string
+	// Materialized is what makes a WITH query run once, however often it is read, or each time; "" where that can't be
+	// asked for.
+	Materialized(keep bool) string
 	// Correlates reports whether a derived table may refer to what stands outside of it.
 	Correlates() bool
 }

@@ -264,7 +264,12 @@ func (Standard) Case(_ Scope, ifs, thens []string, otherwise string, _ schema.Ty
 }
 
 // Materialized implements Dialect.
-func (Standard) Materialized() string { return " MATERIALIZED" }
+func (Standard) Materialized(keep bool) string {
+	if keep {
+		return " MATERIALIZED"
+	}
+	return " NOT MATERIALIZED"
+}
 
 // Correlates implements Dialect.
 func (Standard) Correlates() bool { return true }

@@ -257,7 +257,7 @@ func (m mysql) Digest(s Scope, seed string, xs []string, types []schema.Type) st
 func (mysql) Barrier() string { return " LIMIT 18446744073709551615" }
 
 // Materialized implements Dialect: MariaDB materializes what is read more than once.
-func (mysql) Materialized() string { return "" }
+func (mysql) Materialized(bool) string { return "" }
 
 // Correlates implements Dialect: MariaDB has no lateral derived tables.
 func (mysql) Correlates() bool { return false }

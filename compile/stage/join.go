@@ -88,7 +88,7 @@ func (b *builder) nest(r *relation, st *algebra.Nest, at place) (*relation, erro
 	}
 	next := *r
 	next.columns = append(r.columns[:len(r.columns):len(r.columns)], "("+list+")")
-	next.shape = st.Shape
+	next.shape, next.plain = st.Shape, false
 	return &next, nil
 }
 

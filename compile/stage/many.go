@@ -33,11 +33,13 @@ func (b *builder) union(r *relation, st *algebra.Union, at place) (*relation, er
 	return &relation{shape: st.Shape, alias: alias, from: "(" + text + ") AS " + alias, columns: positions(alias, len(st.Shape.Columns))}, nil
 }
 
-// facet runs the records through its branches, each a subquery over what there is, which runs once.
+// facet runs the records through its branches, each a subquery over what there is, which runs once when it isn't a view
+// that a branch reads faster by itself.
 func (b *builder) facet(r *relation, st *algebra.Facet, outer *scope) (*relation, error) {
 	name := b.s.Alias("f")
 	input := &relation{shape: r.shape, alias: name, columns: r.columns}
-	text := "WITH " + name + " AS" + b.d.Materialized() + " (" + b.derived(r) + ") SELECT "
+	keep := !r.plain || r.cut || len(r.levels) > 0
+	text := "WITH " + name + " AS" + b.d.Materialized(keep) + " (" + b.derived(r) + ") SELECT "
 	for i, branch := range st.Branches {
 		right, err := b.program(branch, input, outer)
 		if err != nil {

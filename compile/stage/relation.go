@@ -24,6 +24,7 @@ type relation struct {
 	names   []string // the columns that it has by names which are not ours
 	levels  []level  // derived tables around from, each under the same alias with columns more
 	where   []string
+	plain   bool // a view and what is computed of each of its records: to read it twice costs less than to keep it
 	grouped bool
 	group   []string
 	having  string

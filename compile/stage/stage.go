@@ -80,7 +80,7 @@ func (b *builder) program(p *algebra.Program, input *relation, outer *scope) (*r
 		if err != nil {
 			return nil, err
 		}
-		r = &relation{shape: p.Base, from: from, alias: alias}
+		r = &relation{shape: p.Base, from: from, alias: alias, plain: true}
 		for _, c := range p.Base.Columns {
 			r.columns = append(r.columns, b.s.Name(alias, c.Field.Name))
 			r.names = append(r.names, c.Field.Name)
