@@ -30,14 +30,6 @@ type MySQL struct {
 	control *sql.DB
 }
 
-// mysqlSession makes every session alike, whatever the server's configuration: reading alone, UTC, and output,
-// comparison and expressions that don't depend on modes. The server ends a statement by itself at the cap of all
-// timeouts (design 03), should we not be there to do it. Lists are gathered up to 64 MiB (compile/expr makes those null that
-// would be cut), and texts are sorted by their first 16 KiB, for which each needs 15 times that in the sort buffer.
-const mysqlSession = `SET SESSION sql_mode = 'STRICT_ALL_TABLES', time_zone = '+00:00', default_regex_flags = '', max_statement_time = 300,
-	sql_select_limit = DEFAULT, sql_auto_is_null = 0, group_concat_max_len = 67108864, max_sort_length = 16384,
-	sort_buffer_size = 16777216, collation_connection = 'utf8mb4_nopad_bin'`
-
 // OpenMySQL connects to the database at rawURL, which begins with mysql:// or mariadb://, as the source called name.
 // It opens a read-only session and sees that the server answers and is MariaDB 10.7 or later. The query of the URL
 // may say tls=true, skip-verify or preferred, and socket=path. A password that isn't there is that of MYSQL_PWD.
@@ -113,22 +105,6 @@ func mysqlConfig(rawURL string) (*mysql.Config, error) {
 	return cfg, nil
 }
 
-// A mysqlConnector opens connections with our settings.
-type mysqlConnector struct{ driver.Connector }
-
-func (c *mysqlConnector) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := c.Connector.Connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, statement := range []string{"SET NAMES utf8mb4 COLLATE utf8mb4_nopad_bin", mysqlSession, "SET SESSION TRANSACTION READ ONLY"} {
-		if _, err := conn.(driver.ExecerContext).ExecContext(ctx, statement, nil); err != nil {
-			return nil, errors.Join(err, conn.Close())
-		}
-	}
-	return conn, nil
-}
-
 // Close ends all connections.
 func (s *MySQL) Close() error { return errors.Join(s.db.Close(), s.control.Close()) }
 
@@ -156,15 +132,29 @@ func (s *MySQL) Compile(p policy.Permit) (string, error) { return textOf(p, comp
 // grace is how long a statement that was told to end may take before its connection is closed.
 const grace = 2 * time.Second
 
-// run holds one connection for one statement. The driver would leave a statement running when its context ends and
-// close the connection; so the statement gets a context of its own, and the server is told to end it.
 func (s *MySQL) run(ctx context.Context, st *compile.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
+	return s.query(ctx, st.Text, st.Args, func(rows *sql.Rows) error {
+		var ended error // what a statement gives once it was told to end may be wrong
+		err := stream(rows, st, plan, mysqlValue, func(r value.Row, err error) bool {
+			ended = ctx.Err()
+			return ended == nil && yield(r, err)
+		})
+		if err != nil {
+			return err
+		}
+		return ended
+	})
+}
+
+// query holds one connection for one statement, until take returns. The driver would leave a statement running when its
+// context ends and close the connection; so the statement gets a context of its own, and the server is told to end it.
+func (s *MySQL) query(ctx context.Context, text string, args []any, take func(*sql.Rows) error) error {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	id, err := connectionID(ctx, conn)
+	id, err := hold(ctx, conn)
 	if err != nil {
 		return err
 	}
@@ -185,25 +175,12 @@ func (s *MySQL) run(ctx context.Context, st *compile.Statement, plan *policy.Pla
 			conn.Raw(func(any) error { return driver.ErrBadConn })
 		}
 	}()
-	rows, err := conn.QueryContext(own, st.Text, st.Args...)
+	rows, err := conn.QueryContext(own, text, args...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
-	var ended error // what a statement gives once it was told to end may be wrong
-	err = stream(rows, st, plan, mysqlValue, func(r value.Row, err error) bool {
-		ended = ctx.Err()
-		return ended == nil && yield(r, err)
-	})
-	if err != nil {
-		return err
-	}
-	return ended
-}
-
-func connectionID(ctx context.Context, conn *sql.Conn) (id int64, err error) {
-	err = conn.QueryRowContext(ctx, "SELECT CONNECTION_ID()").Scan(&id)
-	return id, err
+	return take(rows)
 }
 
 // kill ends the statement that runs on a connection.

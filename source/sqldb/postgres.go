@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/compile"
@@ -25,8 +26,7 @@ type Postgres struct {
 	pool *pgxpool.Pool
 }
 
-// settings of every session: reading alone, and output that doesn't depend on the server's configuration. The
-// server ends a statement by itself at the cap of all timeouts (design 03), should we not be there to do it.
+// settings of every session: reading alone, and output that doesn't depend on the server's configuration.
 var settings = map[string]string{
 	"default_transaction_read_only": "on",
 	"timezone":                      "UTC",
@@ -35,7 +35,7 @@ var settings = map[string]string{
 	"extra_float_digits":            "1",
 	"bytea_output":                  "hex",
 	"standard_conforming_strings":   "on",
-	"statement_timeout":             "300000",
+	"statement_timeout":             milliseconds(maxTime),
 	"application_name":              "bailiwick",
 }
 
@@ -95,16 +95,45 @@ func (s *Postgres) Read(ctx context.Context, p policy.Permit) (source.Rows, erro
 // Compile implements source.Compiler.
 func (s *Postgres) Compile(p policy.Permit) (string, error) { return textOf(p, compile.PostgreSQL) }
 
-// run asks for text in every column: its forms are few and fixed by settings.
 func (s *Postgres) run(ctx context.Context, st *compile.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
-	args := append([]any{pgx.QueryResultFormats{pgx.TextFormatCode}}, st.Args...)
-	rows, err := s.pool.Query(ctx, st.Text, args...)
+	return s.query(ctx, st.Text, st.Args, func(rows pgx.Rows) error { return s.stream(rows, st, plan, yield) })
+}
+
+// query asks for text in every column: its forms are few and fixed by settings.
+func (s *Postgres) query(ctx context.Context, text string, args []any, take func(pgx.Rows) error) error {
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	if err := limitTime(ctx, conn.Conn().PgConn()); err != nil {
+		return err
+	}
+	rows, err := conn.Query(ctx, text, append([]any{pgx.QueryResultFormats{pgx.TextFormatCode}}, args...)...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
-	return s.stream(rows, st, plan, yield)
+	return take(rows)
 }
+
+// limitTime tells the server how long a statement of ctx may run, unless that is what it knows: it costs a message there
+// and back.
+func limitTime(ctx context.Context, conn *pgconn.PgConn) error {
+	const key = "bailiwick.statement_timeout"
+	want := serverTime(ctx)
+	if have, ok := conn.CustomData()[key]; have == want || !ok && want == maxTime {
+		return nil
+	}
+	conn.CustomData()[key] = time.Duration(0) // until it is known to be set
+	if _, err := conn.Exec(ctx, "SET statement_timeout = "+milliseconds(want)).ReadAll(); err != nil {
+		return err
+	}
+	conn.CustomData()[key] = want
+	return nil
+}
+
+func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
 func (s *Postgres) stream(rows pgx.Rows, st *compile.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
 	out := make(value.Row, 0, len(st.Columns)+len(st.Order)+1)
