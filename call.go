@@ -257,29 +257,52 @@ func (c *Call) Access(q query.Query) (policy.Access, error) {
 // q refuses it here. It names what views are made of, so only who has the scope explain, or sees all of the source,
 // is told; it is "" for others, and where the source has no such text.
 func (c *Call) Statement(q query.Query) (string, error) {
-	class, err := classOf(q)
+	permit, s, told, err := c.prepared(q)
 	if err != nil {
 		return "", err
 	}
-	c.asked(class)
-	permit, s, err := c.gateway.prepare(c.policy, c.who, q)
-	if err != nil {
-		return "", err
-	}
-	plan, err := permit.Plan()
-	if err != nil {
-		return "", err
-	}
-	c.from = plan.View.Class().FullName()
 	compiler, ok := s.(source.Compiler)
 	if !ok {
 		return "", nil
 	}
 	text, err := compiler.Compile(permit)
-	if err != nil || !c.who.Has(identity.Explain) && !c.policy.SeesAll(c.who, plan.View.Source()) {
+	if err != nil || !told {
 		return "", err
 	}
 	return text, nil
+}
+
+// Explain returns how the database would find the records of q, in its own words, with values of rules and its
+// estimates. Only who may have the Statement is told: for others nothing is asked, and it is "".
+func (c *Call) Explain(ctx context.Context, q query.Query) (string, error) {
+	permit, s, told, err := c.prepared(q)
+	if err != nil {
+		return "", err
+	}
+	explainer, ok := s.(source.Explainer)
+	if !ok || !told {
+		return "", nil
+	}
+	return explainer.Explain(ctx, permit)
+}
+
+// prepared takes q to where it could be run, and tells whether the asker may know what would run.
+func (c *Call) prepared(q query.Query) (policy.Permit, source.Source, bool, error) {
+	class, err := classOf(q)
+	if err != nil {
+		return policy.Permit{}, nil, false, err
+	}
+	c.asked(class)
+	permit, s, err := c.gateway.prepare(c.policy, c.who, q)
+	if err != nil {
+		return permit, nil, false, err
+	}
+	plan, err := permit.Plan()
+	if err != nil {
+		return permit, nil, false, err
+	}
+	c.from = plan.View.Class().FullName()
+	return permit, s, c.who.Has(identity.Explain) || c.policy.SeesAll(c.who, plan.View.Source()), nil
 }
 
 // View returns the asker's view of a class, by the name at the JSON pointer /class_name.

@@ -44,3 +44,10 @@ type Estimator interface {
 type Compiler interface {
 	Compile(policy.Permit) (string, error)
 }
+
+// An Explainer is a Source that can tell how its database would find the records of a permit, in the database's own
+// words: it names what views are made of, values of rules and estimates. It reads no record of the answer. Its errors are
+// those of Read.
+type Explainer interface {
+	Explain(context.Context, policy.Permit) (string, error)
+}

@@ -25,11 +25,12 @@ func explainQuery() Tool {
 			"access": {"type": "object"},
 			"where": {"type": "object"},
 			"pipeline": {"type": "array"},
-			"statement": {"type": "string"}}}`),
+			"statement": {"type": "string"},
+			"plan": {"type": "string"}}}`),
 		Annotations: reads(),
 		Category:    Query,
 		Timeout:     explainTimeout,
-		Handle: func(_ context.Context, c *bailiwick.Call, in value.Value) (Result, error) {
+		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (Result, error) {
 			args := arguments{in}
 			q, understood, err := explained(args)
 			if err != nil {
@@ -42,18 +43,38 @@ func explainQuery() Tool {
 			doc := []value.Member{text("class_name", access.Class), member("access", accessOf(access)), understood}
 			said := accessText(access) + "\n" + understood.Name + ": " + understood.Value.String()
 			if !access.Refused {
-				statement, err := c.Statement(q)
+				more, err := beneath(ctx, c, q)
 				if err != nil {
 					return Result{}, err
 				}
-				if statement != "" {
-					doc = append(doc, text("statement", statement))
-					said += "\n" + statement
+				for _, m := range more {
+					doc = append(doc, m)
+					said += "\n" + m.Value.Text()
 				}
 			}
 			return Result{Structured: value.OfObject(doc).AppendJSON(nil), Text: said}, nil
 		},
 	}
+}
+
+// beneath tells what the source would run and how its database would go about it, to who may know.
+func beneath(ctx context.Context, c *bailiwick.Call, q query.Query) ([]value.Member, error) {
+	statement, err := c.Statement(q)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := c.Explain(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	var out []value.Member
+	if statement != "" {
+		out = append(out, text("statement", statement))
+	}
+	if plan != "" {
+		out = append(out, text("plan", plan))
+	}
+	return out, nil
 }
 
 // explained reads what is to be explained, and prints it as it was understood.

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestStatement wants the text of a statement, which names what views are made of, shown to nobody but who has the
+// TestStatement wants the text of a statement, which names what views are made of, and the database's plan for it shown to nobody but who has the
 // scope explain, or sees all there is.
 func TestStatement(t *testing.T) {
 	all := policy.Rules{Unlisted: true, Classes: map[string]policy.ClassRule{"customers": {
@@ -38,8 +38,10 @@ func TestStatement(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(string(res.Structured), "SELECT"); got != tt.want || strings.Contains(res.Text, "SELECT") != tt.want {
-			t.Errorf("%s: a statement is shown: %t, want %t: %s", tt.name, got, tt.want, res.Structured)
+		for what, part := range map[string]string{"statement": "SELECT", "plan": "SEARCH t USING INTEGER PRIMARY KEY (rowid=?)"} {
+			if got := strings.Contains(string(res.Structured), part); got != tt.want || strings.Contains(res.Text, part) != tt.want {
+				t.Errorf("%s: a %s is shown: %t, want %t: %s", tt.name, what, got, tt.want, res.Structured)
+			}
 		}
 	}
 }
