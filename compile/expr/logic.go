@@ -7,6 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/algebra"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // apply writes the operators that are the same in all dialects, and asks the dialect for the others.
@@ -58,7 +59,8 @@ func (w writer) sure(e algebra.Expr) (string, error) {
 		return w.logic(a, w.sure)
 	}
 	x, err := w.condition(e)
-	if err != nil || definite(e) && !plain(e) {
+	a, _ := e.(algebra.Apply)
+	if err != nil || definite(e) && !plain(e) && a.Op != algebra.Same && (a.Op != algebra.Eq || !w.stored(a.Args)) {
 		return x, err
 	}
 	return "(" + x + " IS TRUE)", nil
@@ -176,7 +178,8 @@ func (w writer) compare(e algebra.Apply) (string, error) {
 			return "", err
 		}
 		more, err := w.versus(algebra.Gt, x, y, t, both)
-		return "(CASE WHEN " + less + " THEN -1 WHEN " + more + " THEN 1 ELSE 0 END)", err
+		zero := w.d.Const(w.s, value.OfInt(0), schema.Integer) // of 64 bits, where a number written alone would have less
+		return "(CASE WHEN " + less + " THEN -1 WHEN " + more + " THEN 1 ELSE " + zero + " END)", err
 	}
 	return w.versus(e.Op, x, y, t, both)
 }
