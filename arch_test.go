@@ -48,7 +48,7 @@ var mayImport = map[string]string{
 	"source/sqldb/sqlitefunc":     "compile compile/expr value",
 	"source/memory":               "algebra policy problem query schema source value",
 	"source/sourcetest":           "compile identity policy problem query schema source value",
-	"source/sourcetest/pipelines": "identity policy problem query schema source source/sourcetest value",
+	"source/sourcetest/pipelines": "algebra identity policy problem query schema source source/sourcetest value",
 
 	// doors to people and agents
 	"tool":        ". identity policy problem query schema shape value",

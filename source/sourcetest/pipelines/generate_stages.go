@@ -10,8 +10,8 @@ import (
 // deviation begins the names of columns that hold standard deviations: their last digits differ, so nothing is made of them.
 const deviation = "deviation"
 
-// stage draws a stage, or two that go together, over what d gives. It reports whether the order of what they give isn't said.
-func (g *generator) stage(d *draft, nests bool) ([]value.Value, bool) {
+// stage draws a stage, or two that go together, over what d gives.
+func (g *generator) stage(d *draft, nests bool) []value.Value {
 	kinds := []string{"$match", "$match", "$project", "$addFields", "$unset", "$group", "$group", "$sort", "$sort", "$skip", "$limit", "$unwind", "$unwind",
 		"$bucket", "$bucketAuto", "$sortByCount", "$replaceWith", "$sample", "$count", "$addFields", "$project"}
 	if nests {
@@ -19,7 +19,7 @@ func (g *generator) stage(d *draft, nests bool) ([]value.Value, bool) {
 	}
 	s := d.columns()
 	name := pick(g, "stage", kinds...)
-	one := func(operand value.Value) ([]value.Value, bool) { return []value.Value{object1(name, operand)}, false }
+	one := func(operand value.Value) []value.Value { return []value.Value{object1(name, operand)} }
 	switch name {
 	case "$match":
 		return one(g.match(s))
@@ -47,9 +47,9 @@ func (g *generator) stage(d *draft, nests bool) ([]value.Value, bool) {
 		}
 		return one(g.computed(s, g.times("fields", 1, 3)))
 	case "$lookup", "join", "$graphLookup", "$unionWith", "$facet":
-		return g.nested(d, s, name), false
+		return g.nested(d, s, name)
 	}
-	return g.grouping(s, name, nests)
+	return g.grouping(s, name)
 }
 
 func (g *generator) columnOr(s scope, other string) string {
@@ -124,9 +124,9 @@ func (g *generator) unwind(s scope) value.Value {
 	return m
 }
 
-// grouping draws a stage that makes one record of several; at the top it may be by objects and lists, whose order isn't said.
-func (g *generator) grouping(s scope, name string, top bool) ([]value.Value, bool) {
-	one := func(operand value.Value) ([]value.Value, bool) { return []value.Value{object1(name, operand)}, false }
+// grouping draws a stage that makes one record of several.
+func (g *generator) grouping(s scope, name string) []value.Value {
+	one := func(operand value.Value) []value.Value { return []value.Value{object1(name, operand)} }
 	switch name {
 	case "$bucket":
 		k := pick(g, "by", number, textual, instant)
@@ -149,9 +149,8 @@ func (g *generator) grouping(s scope, name string, top bool) ([]value.Value, boo
 		return one(g.key(s))
 	}
 	m := g.accumulators(s).Members()
-	if dynamic := s.dynamic(); top && len(dynamic) > 0 && g.chance("dynamic", 5) {
-		stage, _ := one(value.OfObject(append([]value.Member{{Name: "_id", Value: ref(g.column(dynamic))}}, m...)))
-		return stage, true
+	if dynamic := s.dynamic(); len(dynamic) > 0 && g.chance("dynamic", 5) {
+		return one(value.OfObject(append([]value.Member{{Name: "_id", Value: ref(g.column(dynamic))}}, m...)))
 	}
 	key := g.key(s)
 	switch pick(g, "keys", 1, 1, 0, 2) {

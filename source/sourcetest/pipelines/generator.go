@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/algebra"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -102,19 +103,49 @@ func (g *generator) pipeline(class string, before []value.Value, n int) draft {
 			if d.ended {
 				return d
 			}
-			stages, ends := g.stage(&d, n > 2)
+			stages := g.stage(&d, n > 2)
 			permit, err := g.bind(class, append(d.stages, stages...))
 			if err != nil {
 				g.refusal(class, append(d.stages, stages...), err)
 				continue
 			}
-			d.stages = append(d.stages, stages...)
-			d.ended = ends
-			d.plan, _ = permit.Plan()
+			plan, err := permit.Plan()
+			if err != nil {
+				g.t.Fatal(err)
+			}
+			keyed, chosen := unsaid(plan.Program.Stages)
+			if chosen || keyed && n <= 2 {
+				continue
+			}
+			d.stages, d.plan, d.ended = append(d.stages, stages...), plan, keyed
 			break
 		}
 	}
 	return d
+}
+
+// unsaid reports whether records are grouped by what may be objects or lists, whose order isn't said, and whether one of
+// such values is chosen.
+func unsaid(stages []algebra.Stage) (keyed, chosen bool) {
+	loose := func(e algebra.Expr) bool {
+		_, exact := e.(algebra.ToJSON)
+		return e.Type() == schema.JSON && !exact
+	}
+	for _, st := range stages {
+		var all []algebra.Accumulator
+		switch st := st.(type) {
+		case *algebra.Group:
+			keyed = keyed || slices.ContainsFunc(st.Keys, loose)
+			all = st.Accumulators
+		case *algebra.Buckets:
+			chosen = chosen || loose(st.By)
+			all = st.Accumulators
+		}
+		for _, a := range all {
+			chosen = chosen || (a.Op == algebra.Min || a.Op == algebra.Max || a.Op == algebra.AddToSet) && loose(a.X)
+		}
+	}
+	return keyed, chosen
 }
 
 // refusal notes that a stage can't be bound; it fails when that is nobody's fault but bind's.
