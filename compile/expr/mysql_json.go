@@ -219,12 +219,12 @@ func (m mysql) Pick(s Scope, x, when string, t schema.Type) string {
 const most = "67108864"
 
 // Collect implements Dialect. A list that would be cut is null.
-func (m mysql) Collect(_ Scope, x string, terms []string) string {
+func (m mysql) Collect(s Scope, x string, terms []string) string {
 	order := ""
 	if len(terms) > 0 {
 		order = " ORDER BY " + strings.Join(nullsApart(terms), ", ")
 	}
-	x = "COALESCE(" + x + ", 'null')"
+	x = "COALESCE(" + s.Atom(x) + ", 'null')"
 	return "(CASE WHEN COALESCE(SUM(OCTET_LENGTH(" + x + ") + 1), 0) <= " + most +
 		" THEN CONCAT('[', COALESCE(GROUP_CONCAT(" + x + order + " SEPARATOR ','), ''), ']') END)"
 }
@@ -245,6 +245,7 @@ func nullsApart(terms []string) []string {
 // Distinct implements Dialect. The values come in order, each after a mark that the same values have alike, and all but
 // the first of those with a mark are taken out. JSON text has no such characters as stand around the mark.
 func (m mysql) Distinct(s Scope, x string) string {
+	x = s.Atom(x)
 	key := m.key(s, x)
 	marked := "CONCAT(" + m.text("X'01'") + ", MD5(COALESCE(" + key + ", '')), " + m.text("X'02'") + ", COALESCE(" + x + ", 'null'))"
 	list := "COALESCE(GROUP_CONCAT(DISTINCT " + marked + " ORDER BY " + m.place(s, x) + ", " + key + ", " + x + " SEPARATOR ''), '')"

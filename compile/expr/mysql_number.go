@@ -110,6 +110,9 @@ func (m mysql) rounded(s Scope, e algebra.Apply, args []string) string {
 
 // Accumulate implements Dialect.
 func (m mysql) Accumulate(s Scope, op algebra.Accumulate, x string, from schema.Type) (string, error) {
+	if op != algebra.Count {
+		x = s.Atom(x)
+	}
 	switch op {
 	case algebra.Count:
 		return "COUNT(*)", nil
@@ -138,8 +141,9 @@ func (m mysql) Accumulate(s Scope, op algebra.Accumulate, x string, from schema.
 	return "(CAST(" + sum + " AS DOUBLE) / COUNT(" + x + "))", nil
 }
 
-// sum writes a Sum over a group. Doubles are added as DECIMALs, so that the sum is exact and the same in any order: it is
-// null where a value has digits behind the 30th place behind the point, or the sum of the sizes is 1e34 or more.
+// sum writes a Sum over a group. Doubles are added as DECIMALs, so that the sum is exact and the same in any order: those
+// from 1e-13 on, and apart from them the smaller ones times 1e38. It is null where a value is smaller than 1e-51, or the
+// sum of the sizes is 1e34 or more.
 func (m mysql) sum(x string, from schema.Type) string {
 	switch from {
 	case schema.Integer:
@@ -147,9 +151,13 @@ func (m mysql) sum(x string, from schema.Type) string {
 	case schema.Decimal:
 		return "(CASE WHEN COALESCE(SUM(LEAST(ABS(CAST(" + x + " AS DOUBLE)), 1e34)), 0) < 1e34 THEN CAST(COALESCE(SUM(" + x + "), 0) AS " + mysqlDecimal + ") END)"
 	}
-	exact := "CAST(" + x + " AS " + mysqlDecimal + ")"
-	return "(CASE WHEN COALESCE(SUM(LEAST(ABS(" + x + "), 1e34)), 0) < 1e34 AND COALESCE(SUM(CAST(" + exact + " AS DOUBLE) <> " + x + "), 0) = 0" +
-		" THEN CAST(COALESCE(SUM(" + exact + "), 0) AS DOUBLE) END)"
+	written := "JSON_NORMALIZE(CAST({x} AS CHAR))" + nopad // 5.5E-17
+	main := "COALESCE(SUM(CASE WHEN ABS({x}) >= 1e-13 THEN CAST({x} AS " + mysqlDecimal + ") END), 0)"
+	rest := "COALESCE(SUM(CASE WHEN ABS({x}) < 1e-13 AND {x} <> 0 THEN CAST(CONCAT(SUBSTRING_INDEX(" + written + ", 'E', 1), 'E', CAST(SUBSTRING_INDEX(" +
+		written + ", 'E', -1) AS SIGNED) + 38) AS " + mysqlDecimal + ") END), 0)"
+	return strings.ReplaceAll("(CASE WHEN COALESCE(SUM(CASE WHEN ABS({x}) < 1e-51 AND {x} <> 0 THEN 1e34 ELSE LEAST(ABS({x}), 1e34) END), 0) >= 1e34 THEN NULL"+
+		" WHEN "+rest+" = 0 THEN CAST("+main+" AS DOUBLE) WHEN "+main+" = 0 THEN CAST(CONCAT("+rest+", 'e-38') AS DOUBLE)"+
+		" ELSE CAST("+main+" + CAST(CONCAT("+rest+", 'e-38') AS DECIMAL(65,38)) AS DOUBLE) END)", "{x}", x)
 }
 
 // deviation writes a standard deviation of Doubles: of exact sums where the sizes allow it, else as the server computes it.
