@@ -93,7 +93,7 @@ func (d *differential) check(t *rapid.T) {
 	}
 	want := d.records(t, d.oracle, permit, asked)
 	if p.ended {
-		got, want = unordered(got), unordered(want)
+		want = inOrderOf(got, want)
 	}
 	if err := differ(got, want); err != nil {
 		t.Fatalf("%s\n%v\n%s", asked, err, d.Show(permit))
@@ -105,10 +105,17 @@ func (d *differential) check(t *rapid.T) {
 	}
 }
 
-// unordered sorts records by their text: an order that isn't said may be any.
-func unordered(rows []value.Value) []value.Value {
-	slices.SortFunc(rows, func(a, b value.Value) int { return strings.Compare(a.String(), b.String()) })
-	return rows
+// inOrderOf returns want with the records that are in got as well in the order of got, for an order that isn't said may be any.
+func inOrderOf(got, want []value.Value) []value.Value {
+	rest := slices.Clone(want)
+	var out []value.Value
+	for _, g := range got {
+		if i := slices.IndexFunc(rest, func(w value.Value) bool { return same(g, w) }); i >= 0 {
+			out = append(out, rest[i])
+			rest = slices.Delete(rest, i, i+1)
+		}
+	}
+	return append(out, rest...)
 }
 
 // read reads a permit from the source, and reports whether it can do that.
