@@ -179,7 +179,11 @@ func (g *generator) accumulators(s scope) value.Value {
 		name, operand := g.fresh(), value.Value{}
 		switch op {
 		case "$sum", "$avg":
-			operand = g.expr(number, s, 2)
+			k := number
+			if g.d.lacks(Spread) {
+				k = integer
+			}
+			operand = g.expr(k, s, 2)
 		case "$stdDevPop", "$stdDevSamp":
 			name, operand = deviation+name, g.expr(number, s.typed(schema.Integer), 0)
 		case "$count":
