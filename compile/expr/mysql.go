@@ -154,18 +154,19 @@ func (m mysql) nothing(t schema.Type) string {
 	return m.text("NULL")
 }
 
-// plainDecimal writes a number without an exponent, rounded to 30 places, and reports whether it is 0 or between about
-// 1e-25 and 1e35 in size.
+// plainDecimal writes a number without an exponent, rounded to 30 places, and reports whether it is a Decimal: below 1e35,
+// and not so small that rounding takes its digits.
 func plainDecimal(text string) (string, bool) {
 	f, _, err := new(big.Float).Parse(text, 10)
-	if err != nil || f.IsInf() || f.MantExp(nil) > 118 { // 2^118 is above 1e35
-		return "", false
-	}
-	if f.Sign() != 0 && f.MantExp(nil) < -83 {
+	if err != nil || f.IsInf() || f.MantExp(nil) > 118 || f.Sign() != 0 && f.MantExp(nil) < -120 { // 2^118 is above 1e35
 		return "", false
 	}
 	exact, _ := new(big.Rat).SetString(text) // it has been read above
 	text = exact.FloatString(30)
+	rounded, _ := new(big.Rat).SetString(text)
+	if f.Sign() != 0 && f.MantExp(nil) < -83 && rounded.Cmp(exact) != 0 { // below 1e-25
+		return "", false
+	}
 	return text, len(strings.TrimPrefix(text, "-")) <= 35+1+30
 }
 

@@ -163,8 +163,7 @@ func (m mysql) integerOf(s Scope, x string, from schema.Type) string {
 		return "(TIMESTAMPDIFF(MICROSECOND, " + epoch + ", " + x + ") DIV 1000)"
 	case schema.Double:
 		x = s.Atom(x)
-		return m.within64("TRUNCATE(CAST(" + x + " AS " + mysqlDecimal + "), 0)") // as it is written
-
+		return "(CASE WHEN " + x + " >= -9223372036854775808e0 AND " + x + " < 9223372036854775808e0 THEN CAST(TRUNCATE(" + x + ", 0) AS SIGNED) END)"
 	case schema.Decimal:
 		return m.within64("TRUNCATE(" + s.Atom(x) + ", 0)")
 	case schema.String:

@@ -137,7 +137,7 @@ func TestMySQLExpressions(t *testing.T) {
 		{algebra.Convert{X: text("9223372036854775808"), T: i}, "null"}, {algebra.Convert{X: text("+007"), T: i}, "7"}, {algebra.Convert{X: text("7\n"), T: i}, "null"},
 		{algebra.Convert{X: text("1e400"), T: d}, "null"}, {algebra.Convert{X: text(".5e1"), T: d}, "5"}, {algebra.Convert{X: text("0x1"), T: d}, "null"},
 		{algebra.Convert{X: real(1e21), T: s}, "1e+21"}, {algebra.Convert{X: real(1e20), T: s}, "100000000000000000000"}, {algebra.Convert{X: real(1.5e-7), T: s}, "1.5e-07"},
-		{algebra.Convert{X: real(9.3e18), T: i}, "null"}, {algebra.Convert{X: real(-1.9), T: i}, "-1"}, {algebra.Convert{X: exact("1.50"), T: s}, "1.5"},
+		{algebra.Convert{X: real(9.3e18), T: i}, "null"}, {algebra.Convert{X: real(1 << 62), T: i}, "4611686018427387904"}, {algebra.Convert{X: real(-1 << 63), T: i}, "-9223372036854775808"}, {algebra.Convert{X: real(-1.9), T: i}, "-1"}, {algebra.Convert{X: exact("1.50"), T: s}, "1.5"},
 		{algebra.Convert{X: text("2026-02-31"), T: at}, "null"}, {algebra.Convert{X: text("0000-00-00"), T: at}, "null"},
 		{algebra.Convert{X: text("2026-02-28 1:30:05,5+05:30"), T: at}, "2026-02-27 20:00:05.500000"}, {algebra.Convert{X: text("2026-02-28T24:00"), T: at}, "null"},
 		{algebra.Convert{X: number(253402300800000), T: at}, "null"}, {algebra.Convert{X: number(-1), T: at}, "1969-12-31 23:59:59.999000"},
