@@ -22,14 +22,17 @@ var mayImport = map[string]string{
 	"problem": "",
 	"value":   "problem",
 	"schema":  "value",
-	"query":   "problem value",
+	"query":   "problem query/search value",
+
+	"query/search": "problem",
+
 	"algebra": "query schema value",
 
 	// the way
 	"identity":              "problem query value",
 	"bind":                  "algebra bind/typed problem query schema value",
 	"bind/typed":            "algebra problem query schema value",
-	"policy":                "algebra bind identity problem query schema value",
+	"policy":                "algebra bind identity problem query query/search schema value",
 	"compile":               "algebra compile/expr compile/expr/postgres compile/regex compile/stage policy problem query schema value",
 	"compile/expr":          "algebra compile/regex problem query schema value",
 	"compile/expr/postgres": "algebra compile/expr compile/regex problem query schema value",
@@ -44,14 +47,15 @@ var mayImport = map[string]string{
 
 	// doors to data
 	"source/sqldb":                "compile compile/expr policy problem query schema source source/sqldb/catalogue source/sqldb/sqlitefunc value",
-	"source/sqldb/catalogue":      "schema value",
+	"source/sqldb/catalogue":      "schema source/sqldb/fulltext value",
+	"source/sqldb/fulltext":       "schema",
 	"source/sqldb/sqlitefunc":     "compile compile/expr value",
-	"source/memory":               "algebra policy problem query schema source value",
+	"source/memory":               "algebra policy problem query query/search schema source value",
 	"source/sourcetest":           "compile identity policy problem query schema source value",
 	"source/sourcetest/pipelines": "algebra identity policy problem query schema source source/sourcetest value",
 
 	// doors to people and agents
-	"tool":        ". identity policy problem query schema shape value",
+	"tool":        ". identity policy problem query query/search schema shape value",
 	"server":      "identity problem tool value",
 	"conformance": "identity problem server tool value",
 	"config":      "identity policy problem query schema value",

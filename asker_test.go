@@ -136,7 +136,7 @@ func (a *asker) id() string {
 func (a *asker) call() tool.Request {
 	name := pick(a.Rand, "query_class", "query_class", "query_class", "query_class", "count_objects", "count_objects", "get_object", "get_objects",
 		"get_sample_objects", "get_schema", "get_all_schemas", "list_tools", "aggregate", "aggregate", "aggregate", "aggregate", "aggregate", "aggregate",
-		"group_by", "group_by", "group_by_date", "distinct", "export_data", "explain_query")
+		"group_by", "group_by", "group_by_date", "distinct", "export_data", "explain_query", "text_search", "text_search")
 	a.asked = a.class()
 	args := []string{fmt.Sprintf(`"class_name": %q`, a.asked)}
 	maybe := func(format string, v any) {
@@ -167,6 +167,16 @@ func (a *asker) call() tool.Request {
 		maybe(`"keys": %s`, a.fields(3))
 	case "aggregate", "group_by", "group_by_date", "distinct", "export_data", "explain_query":
 		args = append(args, a.analysis(name)...)
+	case "text_search":
+		if a.IntN(8) > 0 {
+			a.asked = pick(a.Rand, "users", "issues", "comments", "comments")
+			args[0] = fmt.Sprintf(`"class_name": %q`, a.asked)
+		}
+		words := pick(a.Rand, "a", "A", "crash", "slow", "é", `"a"`, "1", "101", "2", "dev", "O'Neil x", `"O'Neil x"`, "ab", "b", "0x", "* ( a", "the crash", "NOT a OR", "!")
+		words += pick(a.Rand, "", "", "", " -a", " -1", ` -"crash"`, " -the", " a", " slow", " boss")
+		args = append(args, fmt.Sprintf(`"query": %q`, words))
+		maybe(`"fields": [%q]`, a.field())
+		maybe(`"limit": %d`, 1+a.IntN(4))
 	case "get_sample_objects":
 		maybe(`"limit": %d`, 1+a.IntN(4))
 	case "get_all_schemas":

@@ -62,11 +62,12 @@ func sqliteSide(t *testing.T, name string, twin bool, r policy.Rules) side {
 	}
 	t.Cleanup(func() { db.Close() })
 	db.SetMaxOpenConns(1)
+	words, again := sqliteWords(twin)
 	exec := func(statements []string) error {
-		_, err := db.ExecContext(t.Context(), "BEGIN;"+strings.Join(statements, ";")+";COMMIT")
+		_, err := db.ExecContext(t.Context(), "BEGIN;"+strings.Join(append(statements, again...), ";")+";COMMIT")
 		return err
 	}
-	if _, err := db.ExecContext(t.Context(), ddl(map[string]string{"%json": "JSON", "%time": "TIMESTAMP", "%uuid": "UUID", "%double": "DOUBLE"}, twin)); err != nil {
+	if _, err := db.ExecContext(t.Context(), ddl(map[string]string{"%json": "JSON", "%time": "TIMESTAMP", "%uuid": "UUID", "%double": "DOUBLE"}, twin)+words); err != nil {
 		t.Fatal(err)
 	}
 	src, err := sqldb.OpenSQLite(t.Context(), "app", path)
@@ -90,7 +91,7 @@ func TestNonInterferencePostgres(t *testing.T) {
 			return err
 		}
 		// Foreign keys are declared, so that there are pointers, and not enforced, so that some dangle.
-		if err := exec([]string{ddl(map[string]string{"%json": "jsonb", "%time": "timestamptz", "%uuid": "uuid", "%double": "double precision"}, twin),
+		if err := exec([]string{ddl(map[string]string{"%json": "jsonb", "%time": "timestamptz", "%uuid": "uuid", "%double": "double precision"}, twin) + postgresWords(twin),
 			"SET session_replication_role = replica"}); err != nil {
 			t.Fatal(err)
 		}

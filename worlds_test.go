@@ -24,6 +24,8 @@ type table struct {
 	after   []string // constraints and indexes over visible columns
 	hidden  []string // columns
 	behind  []string // constraints and indexes that hidden columns are part of
+	words   []string // visible columns with a full-text index
+	whisper []string // hidden ones, in the same index or beside it
 	secret  bool
 }
 
@@ -31,12 +33,14 @@ var tables = []table{
 	{name: "orgs", columns: []string{"id text PRIMARY KEY", "name text"}},
 	{name: "users", columns: []string{"id integer PRIMARY KEY", "org_id text REFERENCES orgs (id)", "name text", "role text", "age integer",
 		"boss_id integer REFERENCES users (id)", "vault_id integer"},
-		hidden: []string{"email text", "password_hash text", "rank integer"}, behind: []string{"UNIQUE (email)", "FOREIGN KEY (vault_id) REFERENCES vaults (id)"}},
+		hidden: []string{"email text", "password_hash text", "rank integer"}, behind: []string{"UNIQUE (email)", "FOREIGN KEY (vault_id) REFERENCES vaults (id)"},
+		words: []string{"name", "role"}, whisper: []string{"email"}},
 	{name: "issues", columns: []string{"id %uuid PRIMARY KEY", "org_id text", "title text NOT NULL", "status text", "estimate %double", "points integer",
 		"due %time", "urgent boolean", "custom %json", "assignee_id integer REFERENCES users (id)", "vault_id integer", "deleted_at %time"},
-		hidden: []string{"score integer", "internal_note text"}, behind: []string{"FOREIGN KEY (vault_id) REFERENCES vaults (id)"}},
+		hidden: []string{"score integer", "internal_note text"}, behind: []string{"FOREIGN KEY (vault_id) REFERENCES vaults (id)"},
+		words: []string{"title", "status"}, whisper: []string{"internal_note"}},
 	{name: "comments", columns: []string{"id integer PRIMARY KEY", "issue_id %uuid REFERENCES issues (id)", "author_id integer REFERENCES users (id)", "body text"},
-		hidden: []string{"private boolean"}},
+		hidden: []string{"private boolean", "draft text"}, words: []string{"body"}, whisper: []string{"draft"}},
 	{name: "shifts", columns: []string{"org_id text", "day integer", "slot integer", "who integer REFERENCES users (id)"}, after: []string{"PRIMARY KEY (day, slot)"},
 		hidden: []string{"pay integer"}, behind: []string{"UNIQUE (day, slot, pay)"}},
 	{name: "events", columns: []string{"kind text", "n integer"}, hidden: []string{"org_id text", "trace text"}},
@@ -72,6 +76,38 @@ func ddl(dialect map[string]string, twin bool) string {
 		sql = strings.ReplaceAll(sql, name, typ)
 	}
 	return sql
+}
+
+// sqliteWords makes the full-text indexes of SQLite: one for all texts of a table, hidden ones too. again brings them
+// up to date with new data.
+func sqliteWords(twin bool) (ddl string, again []string) {
+	for _, t := range tables {
+		columns := t.words
+		if !twin {
+			columns = append(slices.Clone(t.whisper), t.words...)
+		}
+		if t.words != nil && t.name != "issues" { // its key is no integer
+			ddl += fmt.Sprintf("CREATE VIRTUAL TABLE %s_words USING fts5(%s, content='%[1]s', content_rowid='id');\n", t.name, strings.Join(columns, ", "))
+			again = append(again, fmt.Sprintf("INSERT INTO %s_words (%[1]s_words) VALUES ('rebuild')", t.name))
+		}
+	}
+	return ddl, again
+}
+
+// postgresWords makes those of PostgreSQL: one for each text, and one for the hidden and the visible ones together.
+func postgresWords(twin bool) (ddl string) {
+	for _, t := range tables {
+		for i, c := range t.words {
+			ddl += fmt.Sprintf("CREATE INDEX ON %s USING gin (to_tsvector('%s', %s));\n", t.name, []string{"english", "simple"}[i], c)
+		}
+		for _, c := range t.whisper {
+			if !twin {
+				ddl += fmt.Sprintf("CREATE INDEX ON %s USING gin (to_tsvector('simple', %s));\n", t.name, c)
+				ddl += fmt.Sprintf("CREATE INDEX ON %s USING gin (to_tsvector('simple', coalesce(%s, '') || ' ' || coalesce(%s, '')));\n", t.name, t.words[0], c)
+			}
+		}
+	}
+	return ddl
 }
 
 // rules are those of the worlds; the twin has no rule for what it hasn't got.

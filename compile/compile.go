@@ -124,6 +124,8 @@ type speaker interface {
 	is(x operand, typ string) string
 	// length is the number of elements of a node that is an array, null for others.
 	length(x operand) string
+	// search writes that words stand in texts of the class asked for.
+	search(w *writer, of *policy.Search) error
 }
 
 func (d Dialect) speaker() (speaker, error) {
@@ -249,19 +251,23 @@ func (w *writer) from() error {
 		pointer, key := from.Class().Field(j.Field), j.View.Class().Field(j.Key)
 		w.write(" ON ", w.key(w.column(view(i), j.Key), key, pointer), " = ", w.key(w.column(view(j.From), j.Field), pointer, key))
 	}
-	if w.plan.Where == nil && w.plan.After == nil {
-		return nil
-	}
-	w.write(" WHERE ")
+	sep := " WHERE "
 	if w.plan.Where != nil {
+		w.write(sep)
 		if err := w.filter(w.plan.Where, w.of(w.plan.View.Class(), view(-1))); err != nil {
 			return err
 		}
+		sep = " AND "
+	}
+	if w.plan.Search != nil {
+		w.write(sep)
+		if err := w.search(w, w.plan.Search); err != nil {
+			return err
+		}
+		sep = " AND "
 	}
 	if w.plan.After != nil {
-		if w.plan.Where != nil {
-			w.write(" AND ")
-		}
+		w.write(sep)
 		return w.goOn(0)
 	}
 	return nil

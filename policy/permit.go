@@ -30,6 +30,7 @@ type Plan struct {
 	Joins   []Join           // pointers followed
 	Columns []Column         // what leaves, in order
 	Where   query.Filter     // the caller's, bound to View; nil for all
+	Search  *Search          // words that have to stand in texts of View; nil for none
 	Order   []Order          // total: no two records that can be told apart stand at the same place
 	Unique  bool             // Order ends with a key, so that a place in it names one record
 	Limit   int              // records that leave at most; a source reads one more to know whether there are others

@@ -61,6 +61,9 @@ func (p *Policy) find(who identity.Principal, q *query.Find) (Permit, error) {
 	if plan.Where, plan.Notes, err = bind.Filter(q.Where, viewScope{v}, &relations{plan: plan, raw: q.Raw}); err != nil {
 		return Permit{}, err
 	}
+	if plan.Search, err = v.search(q.Search); err != nil {
+		return Permit{}, err
+	}
 	if q.IDs != nil {
 		if err := plan.byID(q.IDs); err != nil {
 			return Permit{}, err

@@ -64,7 +64,7 @@ func (p *Policy) access(plan *Plan) Access {
 	for _, x := range v.Class().Indexes {
 		lead(x.Fields)
 	}
-	a := Access{Class: v.name, Scan: true}
+	a := Access{Class: v.name, Scan: plan.Search == nil}
 	for _, f := range where {
 		if f != nil && r.narrows(f) {
 			a.Scan = false

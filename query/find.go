@@ -47,6 +47,6 @@ func (q *Find) Digest() [32]byte {
 		order[i] = value.OfArray([]value.Value{value.OfString(s.Path.String()), value.OfBool(s.Desc)})
 	}
 	doc := value.OfArray([]value.Value{value.OfString(q.Class), Print(q.Where), list(q.Keys), list(q.Include),
-		value.OfArray(order), value.OfBool(q.Raw)})
+		value.OfArray(order), value.OfBool(q.Raw), value.OfString(q.Search.String())})
 	return sha256.Sum256(doc.AppendJSON(nil))
 }

@@ -46,6 +46,7 @@ type Class struct {
 	Key         []string // the names of the fields that identify a record; empty when nothing does
 	Relations   []Relation
 	Indexes     []Index
+	Text        []TextIndex
 }
 
 // FullName returns "source.Class".
@@ -88,4 +89,13 @@ type Index struct {
 	Name   string
 	Fields []string // leading fields in order; an index over an expression ends before it
 	Unique bool     // no two records have the same values (and it has no predicate)
+}
+
+// A TextIndex finds the records in whose texts words stand. What a word is, and which forms of it are one, is up to it.
+type TextIndex struct {
+	Name    string   // in the source
+	Fields  []string // texts that it can be asked about, each by itself
+	Key     string   // the field whose value the index gives for a record it finds; "" where it is an index of the class itself
+	Config  string   // what makes words of the texts, as the source calls it; "" where the index knows
+	NoNulls bool     // it takes null for an empty text
 }

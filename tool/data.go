@@ -30,7 +30,7 @@ type Options struct {
 // Data returns the tools over data.
 func Data(o Options) []Tool {
 	tools := []Tool{listTools(), getAllSchemas(), getSchema(), queryClass(cmp.Or(o.QueryRows, 100)), countObjects(), getObject(), getObjects(),
-		getSampleObjects(cmp.Or(o.SampleRows, 5)), aggregate(), groupBy(), groupByDate(), distinct(), exportData(), explainQuery()}
+		getSampleObjects(cmp.Or(o.SampleRows, 5)), aggregate(), groupBy(), groupByDate(), distinct(), exportData(), explainQuery(), textSearch()}
 	for i := range tools {
 		if d, ok := o.Timeouts[tools[i].Name]; ok {
 			tools[i].Timeout = d

@@ -59,6 +59,9 @@ func describe(v *policy.View, others []*policy.View) value.Value {
 		doc = append(doc, member("key", list(key)))
 	}
 	doc = append(doc, member("relations", relations(v, others)), member("indexes", indexes(v)))
+	if fields := v.SearchFields(); fields != nil {
+		doc = append(doc, member("text_fields", list(fields)))
+	}
 	if where, ok := canonical(v); ok {
 		doc = append(doc, member("canonical_filter", where))
 	}
@@ -190,7 +193,7 @@ func schemaText(doc value.Value) string {
 			}
 		}
 	}
-	for _, more := range []string{"key", "relations", "indexes", "canonical_filter"} {
+	for _, more := range []string{"key", "relations", "indexes", "text_fields", "canonical_filter"} {
 		if v, ok := doc.Get(more); ok {
 			b.WriteString("\n" + more + ": " + v.String())
 		}

@@ -45,7 +45,9 @@ INSERT INTO orders VALUES (10, 'acme', 1, 'open', 12.5, 9007199254740993, '2026-
 	(12, 'acme', 3, 'sent', NULL, -1, NULL, 'points to another tenant', '{}', 0.3, NULL),
 	(13, 'acme', 1, 'open', 1, 1, '2026-03-01', 'deleted', NULL, 0.4, '2026-03-02'),
 	(20, 'globex', 3, 'open', 7, 7, '2026-01-01', 'theirs', NULL, 0.5, NULL);
-INSERT INTO lines VALUES (10, 1, 'a'), (10, 2, 'b'), (20, 1, 'c');`
+INSERT INTO lines VALUES (10, 1, 'a'), (10, 2, 'b'), (20, 1, 'c');
+CREATE VIRTUAL TABLE words USING fts5(org, note, content='orders', content_rowid='id');
+INSERT INTO words (words) VALUES ('rebuild');`
 
 func shopRules() policy.Rules {
 	tenant := &policy.TenantRule{Field: "org"}

@@ -78,10 +78,15 @@ type reading struct {
 // matching returns the records of the plan's view that satisfy its filter.
 func (r *reading) matching() ([]value.Row, error) {
 	records, err := r.view(r.plan.View)
-	if err != nil || r.plan.Where == nil {
+	if err == nil && r.plan.Where != nil {
+		records, err = r.keep(records, r.plan.View.Class(), r.plan.Where)
+	}
+	if err != nil || r.plan.Search == nil {
 		return records, err
 	}
-	return r.keep(records, r.plan.View.Class(), r.plan.Where)
+	return slices.DeleteFunc(slices.Clone(records), func(row value.Row) bool {
+		return !found(r.plan.Search, record{r.plan.View.Class(), row})
+	}), nil
 }
 
 // view returns the records of a class for which every layer of the view holds.

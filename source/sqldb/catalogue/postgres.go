@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source/sqldb/fulltext"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -49,6 +50,9 @@ func Postgres(ctx context.Context, conn Querier, source string) ([]schema.Class,
 		list = append(list, &r.byOID[oid].found)
 	}
 	classes, more, err := settle(source, list)
+	if err == nil {
+		err = fulltext.Postgres(ctx, conn, classes)
+	}
 	return classes, append(r.warnings, more...), err
 }
 

@@ -4,11 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source/sqldb/fulltext"
 )
 
 // sqliteReader reads one schema of a SQLite database within one transaction.
@@ -52,6 +54,11 @@ func SQLite(ctx context.Context, db *sql.DB, source string) ([]schema.Class, []s
 		list, warnings = append(list, r.list...), append(warnings, r.warnings...)
 	}
 	classes, more, err := settle(source, list)
+	warnings = append(warnings, more...)
+	if err != nil {
+		return nil, nil, err
+	}
+	more, err = fulltext.SQLite(ctx, tx, classes)
 	return classes, append(warnings, more...), err
 }
 
@@ -93,7 +100,8 @@ func (r *sqliteReader) tables(ctx context.Context) error {
 		WHERE s.type IN ('table', 'view') AND l.type <> 'shadow'
 		AND s.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND s.name NOT LIKE 'bailiwick\_%' ESCAPE '\'
 		ORDER BY s.name`
-	return scan(ctx, r.tx, query, []any{r.space}, func(rows *sql.Rows) error {
+	made := map[string]string{} // the virtual tables
+	err := scan(ctx, r.tx, query, []any{r.space}, func(rows *sql.Rows) error {
 		var name, kind, ddl string
 		if err := rows.Scan(&name, &kind, &ddl); err != nil {
 			return err
@@ -106,11 +114,15 @@ func (r *sqliteReader) tables(ctx context.Context) error {
 		r.byName[lowerASCII(name)] = f
 		r.list = append(r.list, f)
 		if r.ddl[f] = ddl; kind == "virtual" {
-			r.ddl[f] = ""
+			r.ddl[f], made[name] = "", ddl
 		}
 		r.foreign = r.foreign || strings.Contains(strings.ToUpper(ddl), "COLLATE")
 		return nil
 	})
+	internal := fulltext.Internal(made)
+	r.list = slices.DeleteFunc(r.list, func(f *found) bool { return internal[lowerASCII(f.Table)] })
+	maps.DeleteFunc(r.byName, func(name string, _ *found) bool { return internal[name] })
+	return err
 }
 
 // columns reads the columns of all tables at once. Those of views and virtual tables can fail to be

@@ -209,11 +209,10 @@ func TestDescribeSQLite(t *testing.T) {
 			CREATE VIEW v AS SELECT id, a, a || 'x' AS b FROM t;
 			CREATE VIEW a AS SELECT 1 AS "x.y", 2 AS z;
 			CREATE TABLE gone (z); CREATE VIEW broken AS SELECT z FROM gone; DROP TABLE gone;
-			CREATE VIRTUAL TABLE f USING fts5 (body);
+			CREATE VIRTUAL TABLE f USING fts5 (body); CREATE VIRTUAL TABLE words USING fts5vocab (f, row);
 			CREATE TABLE bailiwick_audit (x); CREATE TEMP TABLE tmp (x); CREATE TABLE seq (id INTEGER PRIMARY KEY AUTOINCREMENT)`,
 		want: []schema.Class{
 			{Source: "db", Name: "a", Table: "a", View: true, Fields: []schema.Field{{Name: "z", Type: schema.Any, Unordered: true}}},
-			{Source: "db", Name: "f", Table: "f", Fields: []schema.Field{{Name: "body", Type: schema.Any}}},
 			{Source: "db", Name: "seq", Table: "seq", Key: []string{"id"}, Fields: []schema.Field{
 				{Name: "id", Type: schema.Integer, Native: "INTEGER", NotNull: true, Generated: true}}},
 			{Source: "db", Name: "t", Table: "t", Key: []string{"id"}, Fields: []schema.Field{
@@ -225,6 +224,31 @@ func TestDescribeSQLite(t *testing.T) {
 				{Name: "b", Type: schema.Any, Unordered: true}}},
 		},
 		warnings: []string{`field "x.y" of "a"`, `class "broken" left out`},
+	}, {
+		name: "full-text indexes",
+		ddl: `CREATE TABLE notes (id INTEGER PRIMARY KEY, title TEXT, body TEXT, n INT);
+			CREATE VIRTUAL TABLE notes_fts USING fts5(title, "body", content='notes', content_rowid='id', tokenize = 'porter unicode61');
+			CREATE VIRTUAL TABLE b USING fts5 ( Body , title UNINDEXED, n, content=[Notes]);
+			CREATE VIRTUAL TABLE thin USING fts5(body, content=notes, detail=none);
+			CREATE VIRTUAL TABLE own USING fts5(title, body);
+			CREATE VIRTUAL TABLE contentless USING fts5(title, content='');
+			CREATE VIRTUAL TABLE other USING fts5(title, content='notes', content_rowid='n');
+			CREATE TABLE coded (code TEXT PRIMARY KEY, t TEXT);
+			CREATE VIRTUAL TABLE coded_fts USING fts5(t, content='coded');
+			CREATE VIEW shown AS SELECT id, title FROM notes;
+			CREATE VIRTUAL TABLE shown_fts USING fts5(title, content='shown', content_rowid='id')`,
+		want: []schema.Class{
+			{Source: "db", Name: "coded", Table: "coded", Key: []string{"code"}, Fields: []schema.Field{
+				{Name: "code", Type: schema.String, Native: "TEXT"}, {Name: "t", Type: schema.String, Native: "TEXT"}},
+				Indexes: []schema.Index{{Name: "sqlite_autoindex_coded_1", Fields: []string{"code"}, Unique: true}}},
+			{Source: "db", Name: "notes", Table: "notes", Key: []string{"id"}, Fields: []schema.Field{
+				{Name: "id", Type: schema.Integer, Native: "INTEGER", NotNull: true, Generated: true},
+				{Name: "title", Type: schema.String, Native: "TEXT"}, {Name: "body", Type: schema.String, Native: "TEXT"},
+				{Name: "n", Type: schema.Integer, Native: "INT"}},
+				Text: []schema.TextIndex{{Name: "b", Fields: []string{"body"}, Key: "id"}, {Name: "notes_fts", Fields: []string{"title", "body"}, Key: "id"}}},
+			{Source: "db", Name: "shown", Table: "shown", View: true, Fields: []schema.Field{
+				{Name: "id", Type: schema.Integer, Native: "INTEGER"}, {Name: "title", Type: schema.String, Native: "TEXT"}}},
+		},
 	}, {
 		name: "an attached database",
 		ddl:  `ATTACH ':memory:' AS "o x"; CREATE TABLE t (a INT); CREATE TABLE "o x".t (id INTEGER PRIMARY KEY, up INT REFERENCES t)`,

@@ -1,0 +1,29 @@
+package memory
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/query/search"
+)
+
+// found reports whether a record has what is searched for, by the definition of search.Query alone. An index of a
+// database may find more: other forms of a word, letters with and without accents; and it may pass over words that are
+// too common, which here are like all others.
+func found(s *policy.Search, of record) bool {
+	var texts []string
+	for _, in := range s.In {
+		for _, f := range in.Fields {
+			texts = append(texts, line(search.Words(of.value(f).Text())))
+		}
+	}
+	somewhere := func(term string) bool {
+		words := line(search.Words(term))
+		return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, words) })
+	}
+	return !slices.ContainsFunc(s.Terms, func(t string) bool { return !somewhere(t) }) && !slices.ContainsFunc(s.Without, somewhere)
+}
+
+// line puts words in one line, each between spaces.
+func line(words []string) string { return " " + strings.Join(words, " ") + " " }

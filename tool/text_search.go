@@ -1,0 +1,64 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/query/search"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// maxSearchRows is the most records of one text_search, and the limit when a call names none (design 04).
+const maxSearchRows = 20
+
+// textSearch finds records by the words in their texts.
+func textSearch() Tool {
+	return Tool{
+		Name:        "text_search",
+		Title:       "Search texts",
+		Description: `Records with all these words in their text_fields (get_schema), newest first: crash "out of memory" -windows`,
+		Input: compact(`{"type": "object", "additionalProperties": false, "required": ["class_name", "query"], "properties": {
+			"class_name": {"type": "string"},
+			"query": {"type": "string"},
+			"fields": {"type": "array", "minItems": 1, "items": {"type": "string"}},
+			"limit": {"type": "integer", "minimum": 1, "maximum": 20}}}`),
+		Output: compact(`{"type": "object", "required": ["class_name", "fields", "results", "has_more"], "properties": {
+			"class_name": {"type": "string"}, "fields": {"type": "array"}, "results": {"type": "array"}, "has_more": {"type": "boolean"}}}`),
+		Annotations: reads(),
+		Category:    Query,
+		Timeout:     queryTimeout,
+		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (Result, error) {
+			args := arguments{in}
+			words, err := search.Parse(args.text("query"), "/query")
+			if err != nil {
+				return Result{}, err
+			}
+			words.Fields = args.texts("fields")
+			q := &query.Find{Class: args.text("class_name"), Search: words, Limit: args.number("limit", maxSearchRows), Sample: true}
+			page, err := c.Read(ctx, q)
+			if err != nil {
+				return Result{}, err
+			}
+			v, err := c.View(q.Class)
+			if err != nil {
+				return Result{}, err
+			}
+			searched := slices.DeleteFunc(v.SearchFields(), func(f string) bool { return words.Fields != nil && !slices.Contains(words.Fields, f) })
+			doc := value.AppendQuoted([]byte(`{"class_name":`), q.Class)
+			doc = list(searched).AppendJSON(append(doc, `,"fields":`...))
+			doc = page.AppendJSON(append(doc, `,"results":`...))
+			doc = fmt.Appendf(doc, `,"result_count":%d,"has_more":%t`, page.Count, page.More)
+			if cut, said := truncation(page, "query_class by id, with fewer keys, shows more"); said {
+				doc = cut.AppendJSON(append(doc, `,"_truncated":`...))
+			}
+			said := fmt.Appendf(page.AppendLines(nil), "\n%s, searched %s", many(page.Count, "record", "records"), list(searched))
+			if page.More {
+				said = append(said, ", more: add a word"...)
+			}
+			return Result{Structured: append(doc, '}'), Text: string(said)}, nil
+		},
+	}
+}
