@@ -22,6 +22,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/shape"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -180,21 +181,46 @@ func run(ctx context.Context, o Options, q query.Query, options shape.ExportOpti
 		return err
 	}
 	defer func() { err = errors.Join(err, closer.Close()) }()
-	counter := &counter{out: o.Err, silent: !terminal(o.Err)}
-	options.Progress = counter.told
+	progress := &bar{now: time.Now}
+	if terminal(o.Err) && !terminal(o.Out) { // records on the same terminal would run through it
+		progress.out = o.Err
+	}
+	options.Progress = progress.told
 	out := bufio.NewWriterSize(bare(o.Out), 64<<10)
 	var done shape.Exported
 	ask := bailiwick.Ask{Tool: "export_data", Needs: identity.Read, Timeout: timeout, Arguments: recorded(q, options)}
 	err = g.Do(ctx, who, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 		var err error
+		progress.began = progress.now()
+		if progress.out != nil {
+			progress.total = total(ctx, c, q)
+		}
 		done, err = c.Export(ctx, q, out, options)
 		return 0, errors.Join(err, out.Flush())
 	})
-	counter.end(done.Count)
+	progress.end(done.Count, err)
 	for _, note := range done.Notes {
 		fmt.Fprintln(o.Err, note)
 	}
 	return err
+}
+
+// patience is how long it may take to find out how long the rest takes.
+const patience = 3 * time.Second
+
+// total is how many records q gives; 0 when that is not known, as of a pipeline: to count those is to run it.
+func total(ctx context.Context, c *bailiwick.Call, q query.Query) int64 {
+	find, ok := q.(*query.Find)
+	if !ok {
+		return 0
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	n, _, err := c.Count(ctx, &query.Count{Class: find.Class, Where: find.Where, Raw: find.Raw})
+	if err != nil {
+		return 0 // whatever is wrong with q, the export itself tells
+	}
+	return min(n, int64(find.Limit))
 }
 
 // recorded is what the audit keeps a digest of: the arguments that a call of the tool would have.
@@ -225,33 +251,5 @@ func terminal(w io.Writer) bool {
 		w = styles.Forward
 	}
 	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
-}
-
-// A counter tells a person how far an export is, on one line that it writes again.
-type counter struct {
-	out    io.Writer
-	silent bool
-	last   time.Time
-}
-
-// told notes the number of records written.
-func (c *counter) told(records int) {
-	if c.silent || records%100 != 0 {
-		return
-	}
-	if now := time.Now(); now.Sub(c.last) > 200*time.Millisecond {
-		c.last = now
-		fmt.Fprintf(c.out, "\r%d records", records)
-	}
-}
-
-func (c *counter) end(records int) {
-	if !c.silent {
-		fmt.Fprintf(c.out, "\r%d records\n", records)
-	}
+	return ok && term.IsTerminal(f.Fd())
 }

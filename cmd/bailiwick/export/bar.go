@@ -1,0 +1,95 @@
+package export
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A bar tells a person how far an export is, on one line that it writes again.
+type bar struct {
+	out   io.Writer // nil tells nobody
+	now   func() time.Time
+	began time.Time
+	total int64 // how many records there will be; 0 when nobody knows
+
+	last  time.Time
+	width int // of the line that stands there, in characters
+}
+
+const (
+	pace = 200 * time.Millisecond // between two lines, which is as often as a person can read them
+	wide = 24                     // of the bar itself, in characters
+)
+
+// told notes the number of records written.
+func (b *bar) told(records int) {
+	if b.out == nil || records%100 != 0 {
+		return // to ask for the time costs more than a record
+	}
+	now := b.now()
+	if now.Sub(b.last) < pace {
+		return
+	}
+	b.last = now
+	line := count(int64(records)) + " records"
+	if b.total > 0 {
+		line = fmt.Sprintf("[%s] %3d%%  %s of %s", gauge(int64(records), b.total), percent(int64(records), b.total), count(int64(records)), count(b.total))
+	}
+	if rate := b.rate(records, now); rate > 0 {
+		line += "  " + count(int64(rate)) + "/s"
+		if left := float64(b.total-int64(records)) / rate; left > 0 {
+			line += "  " + (time.Duration(math.Ceil(left)) * time.Second).String() + " left"
+		}
+	}
+	b.write(line, "")
+}
+
+// end writes the last line: what came of it. Nothing is said of an export that failed before its first line.
+func (b *bar) end(records int, err error) {
+	if b.out == nil || err != nil && b.width == 0 {
+		return
+	}
+	line, now := count(int64(records))+" records", b.now()
+	if rate := b.rate(records, now); rate > 0 {
+		line += fmt.Sprintf(" in %s, %s/s", now.Sub(b.began).Round(time.Second/10), count(int64(rate)))
+	}
+	b.write(line, "\n")
+}
+
+// rate is how many records were written in a second so far; 0 when it is too early to tell.
+func (b *bar) rate(records int, now time.Time) float64 {
+	if past := now.Sub(b.began); past >= pace {
+		return float64(records) / past.Seconds()
+	}
+	return 0
+}
+
+// write puts line over the one that stands there.
+func (b *bar) write(line, end string) {
+	fmt.Fprint(b.out, "\r"+line+strings.Repeat(" ", max(0, b.width-len(line)))+end)
+	b.width = len(line)
+}
+
+// percent is rounded down: all is all. There may come more records than were counted before.
+func percent(n, of int64) int64 { return min(100, n*100/of) }
+
+func gauge(n, of int64) string {
+	done := int(min(wide, n*wide/of))
+	if done == wide {
+		return strings.Repeat("=", wide)
+	}
+	return strings.Repeat("=", done) + ">" + strings.Repeat(" ", wide-1-done)
+}
+
+// count writes n with commas: 1,234,567.
+func count(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
