@@ -25,6 +25,13 @@ func (b *builder) group(r *relation, st *algebra.Group, outer *scope) (*relation
 		next.group = append(next.group, by)
 		next.columns = append(next.columns, show)
 	}
+	if r.part != nil {
+		if st.Always {
+			return nil, notApart() // there would be none where nothing is counted
+		}
+		by, show := b.d.Key(s, r.part.x, r.part.t)
+		next.group, next.part = append(next.group, by), &part{show, r.part.t}
+	}
 	if err := b.accumulate(s, next, st.Accumulators, next.group); err != nil {
 		return nil, err
 	}

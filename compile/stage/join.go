@@ -47,7 +47,7 @@ func (b *builder) join(r *relation, st *algebra.Join, at place) (*relation, erro
 		test = "TRUE"
 	}
 	return &relation{
-		shape: st.Shape, where: r.where, from: r.item() + kind + right.item() + " ON " + test,
+		shape: st.Shape, where: r.where, part: r.part, from: r.item() + kind + right.item() + " ON " + test,
 		columns: append(r.columns[:len(r.columns):len(r.columns)], right.columns...),
 	}, nil
 }
@@ -69,6 +69,9 @@ func (b *builder) pairs(left, right *scope, on []algebra.Pair) ([]string, error)
 func (b *builder) nest(r *relation, st *algebra.Nest, at place) (*relation, error) {
 	r = b.open(r)
 	outer := &scope{b: b, r: r, outer: at.outer, lets: true, atoms: !b.d.Correlates()}
+	if l, ok := leads(st.Right); ok && !b.d.Correlates() {
+		return b.nestParts(r, st, l, place{at.input, outer})
+	}
 	right, err := b.program(st.Right, at.input, outer)
 	if err != nil {
 		return nil, err
@@ -83,8 +86,7 @@ func (b *builder) nest(r *relation, st *algebra.Nest, at place) (*relation, erro
 	right.where = append(right.where, on...)
 	list := b.selected(right, []string{collected})
 	if !b.d.Correlates() && mentionsOuter(outer, right.item()) {
-		return nil, expr.Unsupported("this source can't sort, limit or group in the pipeline of a $lookup, and uses its variables only in $match stages that come first",
-			"$unwind the looked up records, then $sort and $group with $first or $push; move a $match with a variable to the front")
+		return nil, notApart()
 	}
 	next := *r
 	next.columns = append(r.columns[:len(r.columns):len(r.columns)], "("+list+")")

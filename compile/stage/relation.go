@@ -24,6 +24,7 @@ type relation struct {
 	names   []string // the columns that it has by names which are not ours
 	levels  []level  // derived tables around from, each under the same alias with columns more
 	where   []string
+	part    *part
 	plain   bool // a view and what is computed of each of its records: to read it twice costs less than to keep it
 	grouped bool
 	group   []string
@@ -34,6 +35,13 @@ type relation struct {
 	inOrder bool // order is that of shape
 	skip    int64
 	limit   int64
+}
+
+// A part is a value by which records are apart: stages that cut or group do it for each by itself. A database whose
+// derived tables can't refer to the record around them makes all lists of a Nest at once so.
+type part struct {
+	x string
+	t schema.Type
 }
 
 // A level is a derived table that adds columns: each text under its name. The tests stand in it.
@@ -171,7 +179,11 @@ func (b *builder) open(r *relation) *relation {
 // wrap makes a derived table of r.
 func (b *builder) wrap(r *relation) *relation {
 	alias := b.s.Alias("t")
-	return &relation{shape: r.shape, alias: alias, from: "(" + b.derived(r) + ") AS " + alias, columns: positions(alias, len(r.columns))}
+	next := &relation{shape: r.shape, alias: alias, from: "(" + b.derived(r) + ") AS " + alias, columns: positions(alias, len(r.columns))}
+	if r.part != nil {
+		next.part = &part{alias + ".p", r.part.t}
+	}
+	return next
 }
 
 // derived writes r with its columns called by their positions.
@@ -179,6 +191,9 @@ func (b *builder) derived(r *relation) string {
 	columns := make([]string, len(r.columns))
 	for i, c := range r.columns {
 		columns[i] = c + " AS c" + strconv.Itoa(i+1)
+	}
+	if r.part != nil {
+		columns = append(columns, r.part.x+" AS p")
 	}
 	return b.selected(r, columns)
 }

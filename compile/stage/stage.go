@@ -72,7 +72,15 @@ type builder struct {
 
 // program writes p. input is what Input stands for; outer is the record for which a list is made.
 func (b *builder) program(p *algebra.Program, input *relation, outer *scope) (*relation, error) {
-	var r *relation
+	r, err := b.start(p, input)
+	if err != nil {
+		return nil, err
+	}
+	return b.stages(r, p.Stages, place{input, outer})
+}
+
+// start is what the stages of p begin with.
+func (b *builder) start(p *algebra.Program, input *relation) (*relation, error) {
 	switch {
 	case p.From != algebra.Input:
 		alias := b.s.Alias("v")
@@ -80,28 +88,34 @@ func (b *builder) program(p *algebra.Program, input *relation, outer *scope) (*r
 		if err != nil {
 			return nil, err
 		}
-		r = &relation{shape: p.Base, from: from, alias: alias, plain: true}
+		r := &relation{shape: p.Base, from: from, alias: alias, plain: true}
 		for _, c := range p.Base.Columns {
 			r.columns = append(r.columns, b.s.Name(alias, c.Field.Name))
 			r.names = append(r.names, c.Field.Name)
 		}
+		return r, nil
 	case input != nil:
 		alias := b.s.Alias("t")
-		r = &relation{shape: input.shape, from: input.alias + " AS " + alias, alias: alias, columns: positions(alias, len(input.columns))}
-	default:
-		return nil, problem.New(problem.Internal, "a program reads the records of no facet")
+		return &relation{shape: input.shape, from: input.alias + " AS " + alias, alias: alias, columns: positions(alias, len(input.columns))}, nil
 	}
-	for _, st := range p.Stages {
+	return nil, problem.New(problem.Internal, "a program reads the records of no facet")
+}
+
+func (b *builder) stages(r *relation, stages []algebra.Stage, at place) (*relation, error) {
+	for _, st := range stages {
 		var err error
-		if r, err = b.stage(r, st, input, outer); err != nil {
+		if r, err = b.stage(r, st, at); err != nil {
 			return nil, err
 		}
 	}
 	return r, nil
 }
 
-func (b *builder) stage(r *relation, st algebra.Stage, input *relation, outer *scope) (*relation, error) {
-	at := place{input, outer}
+func (b *builder) stage(r *relation, st algebra.Stage, at place) (*relation, error) {
+	outer := at.outer
+	if r.part != nil && !apart(st) {
+		return nil, notApart()
+	}
 	switch st := st.(type) {
 	case *algebra.Filter:
 		return b.filter(r, st, outer)
@@ -228,6 +242,9 @@ func passed(r *relation, e algebra.Expr, to *algebra.Column) (int, bool) {
 
 // slice keeps limit records after the first skip, in the order of r's shape.
 func (b *builder) slice(r *relation, skip, limit int64) (*relation, error) {
+	if r.part != nil {
+		return b.sliceParts(r, skip, limit), nil
+	}
 	if r.cut && r.inOrder {
 		next := *r
 		if next.limit != all {
@@ -303,7 +320,7 @@ func (b *builder) unwind(r *relation, st *algebra.Unwind, outer *scope) (*relati
 		return nil, err
 	}
 	item, element, position := b.d.Elements(&scope{b: b, r: r, outer: outer}, x)
-	next := &relation{shape: st.Shape, where: r.where, columns: append(r.columns[:len(r.columns):len(r.columns)], element, position)}
+	next := &relation{shape: st.Shape, where: r.where, part: r.part, columns: append(r.columns[:len(r.columns):len(r.columns)], element, position)}
 	next.from = r.item() + " CROSS JOIN " + item
 	if st.Keep {
 		next.from = r.item() + " LEFT JOIN " + item + " ON TRUE"

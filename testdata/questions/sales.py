@@ -484,7 +484,7 @@ def _():
 [{"$match": {"id": {"$lte": 4}}},
  {"$lookup": {"from": "orders", "let": {"who": "$id"}, "as": "newest", "pipeline": [
    {"$match": {"$expr": {"$eq": ["$customer_id", "$$who"]}}}, {"$sort": {"placed_at": -1}}, {"$limit": 2}, {"$project": {"status": 1, "placed_at": 1}}]}},
- {"$project": {"name": 1, "newest": 1}}]""", refused_by=("MariaDB",))
+ {"$project": {"name": 1, "newest": 1}}]""")
 def _():
     out = []
     for c in CUSTOMERS[:4]:
@@ -501,7 +501,7 @@ def _():
    {"$unwind": "$i"},
    {"$group": {"_id": null, "paid": {"$sum": {"$multiply": ["$i.quantity", "$i.unit_price"]}}}}]}},
  {"$addFields": {"o": {"$arrayElemAt": ["$o", 0]}}},
- {"$project": {"id": 1, "paid": "$o.paid"}}]""", approximate=True, refused_by=("MariaDB",))
+ {"$project": {"id": 1, "paid": "$o.paid"}}]""", approximate=True)
 def _():
     out = []
     for c in CUSTOMERS[:5]:

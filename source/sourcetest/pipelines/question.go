@@ -22,7 +22,7 @@ const (
 	Decimals   Ability = "Decimals"   // arithmetic with more digits than a double or a 64-bit integer holds
 	Reduce     Ability = "Reduce"     // $reduce
 	Spread     Ability = "Spread"     // sums of doubles that are further apart than a decimal of the source has digits; they are null
-	Correlated Ability = "Correlated" // a $lookup whose pipeline sorts, cuts or groups the records of each, or computes with variables
+	Correlated Ability = "Correlated" // a $lookup whose pipeline uses a variable anywhere but in a first $match, or counts nothing
 )
 
 // Limits are the abilities that a source hasn't got, each with the reason.
