@@ -126,6 +126,8 @@ func (a *asker) lookup() string {
 		inner = fmt.Sprintf(`, "pipeline": [{"$match": {"$expr": %s}}]`, a.truth(2))
 	case 3:
 		inner = fmt.Sprintf(`, "pipeline": [{"$sort": {%q: -1}}, {"$limit": 2}]`, a.field())
+	case 4:
+		inner = fmt.Sprintf(`, "let": {"n": %s}, "pipeline": [{"$match": {"$expr": {"$gte": [%s, "$$n"]}}}]`, `{"$toDouble": "$`+local+`"}`, a.number(1))
 	}
 	a.asked = outer
 	return fmt.Sprintf(`{"$lookup": {"from": %q, "localField": %q, "foreignField": %q, "as": "found"%s}}`, from, local, foreign, inner)

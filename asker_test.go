@@ -98,7 +98,23 @@ func (a *asker) where(depth int) string {
 		}
 		return fmt.Sprintf(`{%q: [%s]}`, pick(a.Rand, "$and", "$or", "$nor"), strings.Join(parts, ","))
 	}
+	if depth > 0 && a.IntN(8) == 0 {
+		return a.elsewhere(depth - 1)
+	}
 	return fmt.Sprintf(`{%q: %s}`, a.field(), a.condition())
+}
+
+// elsewhere is a condition on another class.
+func (a *asker) elsewhere(depth int) string {
+	outer, field := a.asked, a.pointer()
+	a.asked = pick(a.Rand, "users", "users", "issues", "orgs", "vaults", "isues")
+	inner, key := a.where(depth), a.field()
+	class := a.asked
+	a.asked = outer
+	if a.IntN(2) == 0 {
+		return fmt.Sprintf(`{%q: {%q: {"className": %q, "where": %s}}}`, field, pick(a.Rand, "$inQuery", "$notInQuery"), class, inner)
+	}
+	return fmt.Sprintf(`{%q: {%q: {"query": {"className": %q, "where": %s}, "key": %q}}}`, field, pick(a.Rand, "$select", "$dontSelect"), class, inner, key)
 }
 
 func (a *asker) fields(n int) string {
