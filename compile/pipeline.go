@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/compile/expr"
+	myexpr "github.com/bailiwick-dev/bailiwick/compile/expr/mysql"
 	pgexpr "github.com/bailiwick-dev/bailiwick/compile/expr/postgres"
 	"github.com/bailiwick-dev/bailiwick/compile/stage"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -37,7 +38,7 @@ func (d Dialect) expressions() (expr.Dialect, error) {
 	case PostgreSQL:
 		return pgexpr.Dialect(), nil
 	case MySQL:
-		return expr.MySQL(), nil
+		return myexpr.Dialect(), nil
 	}
 	return nil, problem.New(problem.Internal, fmt.Sprintf("compile writes no pipelines for dialect %d", d))
 }

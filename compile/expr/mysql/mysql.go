@@ -1,4 +1,7 @@
-package expr
+// Package mysql writes the expressions of algebra for MariaDB.
+//
+// It stands inside of compile, as one of the dialects of compile/expr.
+package mysql
 
 import (
 	"math"
@@ -7,11 +10,12 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/compile/expr"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// mysql writes for MariaDB 10.7 or later, in sessions as source/sqldb sets them: the collation of the connection is
+// dialect writes for MariaDB 10.7 or later, in sessions as source/sqldb sets them: the collation of the connection is
 // utf8mb4_nopad_bin, in which literals and arguments are, and modes don't make errors of warnings. What the server could
 // raise an error for stands behind a test; it evaluates a CASE in its order.
 //
@@ -20,33 +24,33 @@ import (
 //   - Decimals are DECIMAL(65,30) throughout, for the server cuts what doesn't fit the type of several: a Decimal of 1e35
 //     or more is null in an expression, and places behind the 30th are rounded.
 //   - JSON is compact text whose strings are written in one way alone, so that its first character tells what it is.
-type mysql struct{ Standard }
+type dialect struct{ expr.Standard }
 
-// MySQL returns the dialect of MariaDB.
-func MySQL() Dialect { return mysql{} }
+// Dialect returns the dialect of MariaDB.
+func Dialect() expr.Dialect { return dialect{} }
 
 const (
 	nopad           = " COLLATE utf8mb4_nopad_bin"
 	least64, most64 = "-9223372036854775808", "9223372036854775807"
-	mysqlDecimal    = "DECIMAL(65,30)"
+	decimal         = "DECIMAL(65,30)"
 	beyondDecimal   = "100000000000000000000000000000000000" // 1e35
 )
 
 // text is x, of any character set, as text that compares by its bytes.
-func (mysql) text(x string) string { return "(CONVERT(" + x + " USING utf8mb4)" + nopad + ")" }
+func (dialect) text(x string) string { return "(CONVERT(" + x + " USING utf8mb4)" + nopad + ")" }
 
 // literal quotes a text of ours; what comes from outside is an Arg.
-func (mysql) literal(s string) string {
+func (dialect) literal(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(s) + "'"
 }
 
 // fit is the number x as a Decimal, null when it is too large for one. x may be repeated.
-func (mysql) fit(x string) string {
-	return "(CASE WHEN ABS(" + x + ") < " + beyondDecimal + " THEN CAST(" + x + " AS " + mysqlDecimal + ") END)"
+func (dialect) fit(x string) string {
+	return "(CASE WHEN ABS(" + x + ") < " + beyondDecimal + " THEN CAST(" + x + " AS " + decimal + ") END)"
 }
 
-// Stored implements Dialect.
-func (m mysql) Stored(_ Scope, x string, f *schema.Field) string {
+// Stored implements expr.Dialect.
+func (m dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
 	number := x
 	if f.Native == "bit" {
 		number = "(" + x + " + 0)"
@@ -76,7 +80,7 @@ func (m mysql) Stored(_ Scope, x string, f *schema.Field) string {
 
 // document is stored JSON as this dialect holds it: null for what is none. Escapes that needn't be are undone, by
 // reading the document as a string in which they alone are escapes.
-func (m mysql) document(x string) string {
+func (m dialect) document(x string) string {
 	compact := "JSON_COMPACT(" + x + ")"
 	// Pairs of backslashes are passed over; one of the two before an escape to undo is taken away.
 	const escapes = `(\\\\\\\\)|\\(?=\\(?:/|u(?!00[01]|0022|005[cC])))`
@@ -85,8 +89,8 @@ func (m mysql) document(x string) string {
 		" THEN "+m.text(undone)+" ELSE "+m.text(compact)+" END, 'null')") + " END)"
 }
 
-// Const implements Dialect.
-func (m mysql) Const(s Scope, v value.Value, t schema.Type) string {
+// Const implements expr.Dialect.
+func (m dialect) Const(s expr.Scope, v value.Value, t schema.Type) string {
 	if v.IsNull() {
 		return m.nothing(t)
 	}
@@ -99,7 +103,7 @@ func (m mysql) Const(s Scope, v value.Value, t schema.Type) string {
 		return "CAST(" + s.Arg(f, "") + " AS DOUBLE)"
 	case schema.Decimal:
 		if text, ok := plainDecimal(v.String()); ok {
-			return "CAST(" + s.Arg(text, "") + " AS " + mysqlDecimal + ")"
+			return "CAST(" + s.Arg(text, "") + " AS " + decimal + ")"
 		}
 		f, _ := v.AsFloat() // larger than all that columns hold here, or smaller; exact to 16 digits
 		return "CAST(" + s.Arg(max(min(f, math.MaxFloat64), -math.MaxFloat64), "") + " AS DOUBLE)"
@@ -134,14 +138,14 @@ func (m mysql) Const(s Scope, v value.Value, t schema.Type) string {
 }
 
 // nothing is null as a value of a type: without one it would be bytes.
-func (m mysql) nothing(t schema.Type) string {
+func (m dialect) nothing(t schema.Type) string {
 	switch t {
 	case schema.Integer, schema.Boolean:
 		return "CAST(NULL AS SIGNED)"
 	case schema.Double:
 		return "CAST(NULL AS DOUBLE)"
 	case schema.Decimal:
-		return "CAST(NULL AS " + mysqlDecimal + ")"
+		return "CAST(NULL AS " + decimal + ")"
 	case schema.Date:
 		return "CAST(NULL AS DATETIME(6))"
 	case schema.Day:
@@ -170,22 +174,22 @@ func plainDecimal(text string) (string, bool) {
 	return text, len(strings.TrimPrefix(text, "-")) <= 35+1+30
 }
 
-// Find implements Dialect. Text is equal in its collation wherever its bytes are, but two collations don't compare.
-func (mysql) Find(x string, f *schema.Field, y string, g *schema.Field) string {
+// Find implements expr.Dialect. Text is equal in its collation wherever its bytes are, but two collations don't compare.
+func (dialect) Find(x string, f *schema.Field, y string, g *schema.Field) string {
 	if f.Type == g.Type && (f.Type == schema.Integer || f.Type == schema.UUID || f.Type == schema.String && !f.Unordered && !g.Unordered) {
 		return "(" + x + " = " + y + ")"
 	}
 	return ""
 }
 
-// Compare implements Dialect.
-func (m mysql) Compare(s Scope, op algebra.Op, x, y string, t schema.Type) (string, error) {
+// Compare implements expr.Dialect.
+func (m dialect) Compare(s expr.Scope, op algebra.Op, x, y string, t schema.Type) (string, error) {
 	switch {
 	case t == schema.JSON && op == algebra.Eq:
 		return "(" + m.key(s, x) + " = " + m.key(s, y) + ")", nil
 	case t == schema.JSON:
 		x, y = s.Atom(x), s.Atom(y)
-		text := m.place(s, x) + " " + Sign(op)[:1] + " " + m.place(s, y)
+		text := m.place(s, x) + " " + expr.Sign(op)[:1] + " " + m.place(s, y)
 		if op == algebra.Gte || op == algebra.Lte {
 			text += " OR " + m.key(s, x) + " = " + m.key(s, y)
 		}
@@ -193,11 +197,11 @@ func (m mysql) Compare(s Scope, op algebra.Op, x, y string, t schema.Type) (stri
 	case t == schema.UUID && op != algebra.Eq: // they have an order of their own
 		x, y = m.Widen(s, x, t, schema.String), m.Widen(s, y, t, schema.String)
 	}
-	return "(" + x + " " + Sign(op) + " " + y + ")", nil
+	return "(" + x + " " + expr.Sign(op) + " " + y + ")", nil
 }
 
-// Order implements Dialect: null is least anyway.
-func (m mysql) Order(s Scope, x string, t schema.Type, desc bool) []string {
+// Order implements expr.Dialect: null is least anyway.
+func (m dialect) Order(s expr.Scope, x string, t schema.Type, desc bool) []string {
 	switch t {
 	case schema.JSON:
 		x = m.place(s, x)
@@ -210,11 +214,11 @@ func (m mysql) Order(s Scope, x string, t schema.Type, desc bool) []string {
 	return []string{x}
 }
 
-// Written implements Dialect.
-func (mysql) Written(x string) string { return x }
+// Written implements expr.Dialect.
+func (dialect) Written(x string) string { return x }
 
-// Key implements Dialect.
-func (m mysql) Key(s Scope, x string, t schema.Type) (by, show string) {
+// Key implements expr.Dialect.
+func (m dialect) Key(s expr.Scope, x string, t schema.Type) (by, show string) {
 	switch t {
 	case schema.JSON:
 		return m.short(s, m.key(s, x)), "MIN(" + x + ")"
@@ -228,13 +232,13 @@ func (m mysql) Key(s Scope, x string, t schema.Type) (by, show string) {
 
 // short is a text that is the same for the same x and never long: the server groups texts by their beginning alone when
 // it groups by sorting (max_sort_length).
-func (mysql) short(s Scope, x string) string {
+func (dialect) short(s expr.Scope, x string) string {
 	x = s.Atom(x)
 	return "CONCAT(LEFT(" + x + ", 200), CASE WHEN CHAR_LENGTH(" + x + ") > 200 THEN SHA2(" + x + ", 256) ELSE '' END)"
 }
 
-// Digest implements Dialect.
-func (m mysql) Digest(s Scope, seed string, xs []string, types []schema.Type) string {
+// Digest implements expr.Dialect.
+func (m dialect) Digest(s expr.Scope, seed string, xs []string, types []schema.Type) string {
 	parts := []string{s.Arg(seed, "")}
 	for i, x := range xs {
 		if i > 0 {
@@ -254,11 +258,11 @@ func (m mysql) Digest(s Scope, seed string, xs []string, types []schema.Type) st
 	return "MD5(CONCAT(" + strings.Join(parts, ", ") + "))"
 }
 
-// Barrier implements Dialect.
-func (mysql) Barrier() string { return " LIMIT 18446744073709551615" }
+// Barrier implements expr.Dialect.
+func (dialect) Barrier() string { return " LIMIT 18446744073709551615" }
 
-// Materialized implements Dialect: MariaDB materializes what is read more than once.
-func (mysql) Materialized(bool) string { return "" }
+// Materialized implements expr.Dialect: MariaDB materializes what is read more than once.
+func (dialect) Materialized(bool) string { return "" }
 
-// Correlates implements Dialect: MariaDB has no lateral derived tables.
-func (mysql) Correlates() bool { return false }
+// Correlates implements expr.Dialect: MariaDB has no lateral derived tables.
+func (dialect) Correlates() bool { return false }

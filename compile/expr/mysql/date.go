@@ -1,15 +1,16 @@
-package expr
+package mysql
 
 import (
 	"strconv"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/compile/expr"
 )
 
 // local is the Date x as the clock of a zone shows it: null outside of the years 1 to 9999, which the server's intervals
 // of days and less don't leave.
-func (m mysql) local(s Scope, x, zone string) string {
+func (m dialect) local(s expr.Scope, x, zone string) string {
 	if zone == "" {
 		return x
 	}
@@ -21,7 +22,7 @@ func (m mysql) local(s Scope, x, zone string) string {
 }
 
 // instant is the Date at which the clock of a zone shows x.
-func (m mysql) instant(s Scope, x, zone string) string {
+func (m dialect) instant(s expr.Scope, x, zone string) string {
 	if zone == "" {
 		return x
 	}
@@ -32,8 +33,8 @@ func (m mysql) instant(s Scope, x, zone string) string {
 	return "(" + x + " - INTERVAL " + zoneOf(zone).offset(x, true) + " SECOND)"
 }
 
-// DatePart implements Dialect.
-func (m mysql) DatePart(s Scope, x, part, zone string) string {
+// DatePart implements expr.Dialect.
+func (m dialect) DatePart(s expr.Scope, x, part, zone string) string {
 	x = m.local(s, x, zone)
 	switch part {
 	case "dayOfMonth", "dayOfYear", "dayOfWeek", "year", "month", "hour", "minute", "second":
@@ -50,7 +51,7 @@ func (m mysql) DatePart(s Scope, x, part, zone string) string {
 
 // since writes how many microseconds have passed, on the clock x, since a unit of an hour or less began; "" for other
 // units.
-func (mysql) since(x, unit string) string {
+func (dialect) since(x, unit string) string {
 	switch unit {
 	case "hour":
 		return "(MINUTE(" + x + ") * 60000000 + SECOND(" + x + ") * 1000000 + MICROSECOND(" + x + "))"
@@ -64,8 +65,8 @@ func (mysql) since(x, unit string) string {
 	return ""
 }
 
-// DateTrunc implements Dialect.
-func (m mysql) DateTrunc(s Scope, x string, e algebra.DateTrunc) string {
+// DateTrunc implements expr.Dialect.
+func (m dialect) DateTrunc(s expr.Scope, x string, e algebra.DateTrunc) string {
 	x = s.Atom(x)
 	clock := s.Atom(m.local(s, x, e.Zone))
 	if since := m.since(clock, e.Unit); since != "" {
@@ -85,11 +86,11 @@ func (m mysql) DateTrunc(s Scope, x string, e algebra.DateTrunc) string {
 	return m.instant(s, "CAST("+day+" AS DATETIME(6))", e.Zone)
 }
 
-// mysqlFormats are the parts of a date's text, as %s of DATE_FORMAT writes them where it does.
-var mysqlFormats = map[byte]string{'Y': "%Y", 'm': "%m", 'd': "%d", 'H': "%H", 'M': "%i", 'S': "%s", 'j': "%j", 'G': "%x", 'V': "%v", '%': "%%"}
+// formats are the parts of a date's text, as %s of DATE_FORMAT writes them where it does.
+var formats = map[byte]string{'Y': "%Y", 'm': "%m", 'd': "%d", 'H': "%H", 'M': "%i", 'S': "%s", 'j': "%j", 'G': "%x", 'V': "%v", '%': "%%"}
 
-// DateText implements Dialect.
-func (m mysql) DateText(s Scope, x, format, zone string) string {
+// DateText implements expr.Dialect.
+func (m dialect) DateText(s expr.Scope, x, format, zone string) string {
 	x = s.Atom(m.local(s, x, zone))
 	parts := []string{"''"}
 	run := ""
@@ -113,15 +114,15 @@ func (m mysql) DateText(s Scope, x, format, zone string) string {
 			flush()
 			parts = append(parts, "WEEKDAY("+x+") + 1")
 		default:
-			run += mysqlFormats[format[i]]
+			run += formats[format[i]]
 		}
 	}
 	flush()
 	return "(CASE WHEN " + x + " IS NOT NULL THEN CONCAT(" + strings.Join(parts, ", ") + ") END)"
 }
 
-// DateShift implements Dialect.
-func (m mysql) DateShift(s Scope, x, amount, unit, zone string) string {
+// DateShift implements expr.Dialect.
+func (m dialect) DateShift(s expr.Scope, x, amount, unit, zone string) string {
 	amount = s.Atom(amount)
 	clock := m.local(s, x, zone)
 	// How the server counts the unit, and how many are beyond 100,000 years, which it can still count.
@@ -143,8 +144,8 @@ func (m mysql) DateShift(s Scope, x, amount, unit, zone string) string {
 	return m.instant(s, "(CASE WHEN YEAR("+shown+") > 0 THEN "+shown+" END)", zone)
 }
 
-// DateDiff implements Dialect.
-func (m mysql) DateDiff(s Scope, from, to string, e algebra.DateDiff) string {
+// DateDiff implements expr.Dialect.
+func (m dialect) DateDiff(s expr.Scope, from, to string, e algebra.DateDiff) string {
 	from, to = s.Atom(from), s.Atom(to)
 	a, b := s.Atom(m.local(s, from, e.Zone)), s.Atom(m.local(s, to, e.Zone))
 	minus := func(of func(x string) string) string { return "(" + of(b) + " - " + of(a) + ")" }

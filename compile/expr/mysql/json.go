@@ -1,39 +1,40 @@
-package expr
+package mysql
 
 import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/compile/expr"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // begins tests the first character of JSON, which tells what it holds; null of null.
-func (mysql) begins(x, with string) string { return "LEFT(" + x + ", 1) = '" + with + "'" }
+func (dialect) begins(x, with string) string { return "LEFT(" + x + ", 1) = '" + with + "'" }
 
 // isNumber tests that JSON holds a number.
-func (mysql) isNumber(x string) string { return "LEFT(" + x + ", 1) BETWEEN '-' AND '9'" }
+func (dialect) isNumber(x string) string { return "LEFT(" + x + ", 1) BETWEEN '-' AND '9'" }
 
 // unquoted is the text of a JSON string.
-func (m mysql) unquoted(x string) string { return "(JSON_UNQUOTE(" + x + ")" + nopad + ")" }
+func (m dialect) unquoted(x string) string { return "(JSON_UNQUOTE(" + x + ")" + nopad + ")" }
 
 // key is a text that two JSON values have in common when they are equal. Lists and objects apart, its order is theirs.
-func (m mysql) key(s Scope, x string) string {
+func (m dialect) key(s expr.Scope, x string) string {
 	x = s.Atom(x)
 	return "CASE LEFT(" + x + ", 1) WHEN '{' THEN CONCAT('3', JSON_NORMALIZE(" + x + ")" + nopad + ")" +
 		" WHEN '[' THEN CONCAT('4', JSON_NORMALIZE(" + x + ")" + nopad + ") ELSE " + m.scalar(x) + " END"
 }
 
 // place is a text by which JSON values are ordered: all objects have one place, and so have all lists.
-func (m mysql) place(s Scope, x string) string {
+func (m dialect) place(s expr.Scope, x string) string {
 	x = s.Atom(x)
 	return "CASE LEFT(" + x + ", 1) WHEN '{' THEN '3' WHEN '[' THEN '4' ELSE " + m.scalar(x) + " END"
 }
 
 // scalar is the key of a scalar. A number is its sign, its exponent and its digits as JSON_NORMALIZE writes them
 // (-1.25E4), the latter two counted backwards when it is negative.
-func (m mysql) scalar(x string) string {
+func (m dialect) scalar(x string) string {
 	n := "(JSON_NORMALIZE(" + x + ")" + nopad + ")"
 	exponent, digits := "LEAST(GREATEST(CAST(SUBSTRING_INDEX("+n+", 'E', -1) AS SIGNED), -400000), 400000)", "SUBSTRING_INDEX("+n+", 'E', 1)"
 	return "CASE LEFT(" + x + ", 1) WHEN '\"' THEN CONCAT('2', " + m.unquoted(x) + ") WHEN 't' THEN '61' WHEN 'f' THEN '60'" +
@@ -53,20 +54,20 @@ func pathTo(path query.Path) string {
 
 // notNull is what a JSON function or column gives, null for JSON's null. Beside what is JSON to the server, 'null' would be
 // the string "null" too.
-func (mysql) notNull(x string) string { return "NULLIF(" + x + nopad + ", 'null')" }
+func (dialect) notNull(x string) string { return "NULLIF(" + x + nopad + ", 'null')" }
 
-// Part implements Dialect.
-func (m mysql) Part(s Scope, x string, path query.Path) (string, error) {
+// Part implements expr.Dialect.
+func (m dialect) Part(s expr.Scope, x string, path query.Path) (string, error) {
 	return m.notNull("JSON_EXTRACT(" + x + ", " + s.Arg(pathTo(path), "") + ")"), nil
 }
 
-// SetPart implements Dialect.
-func (m mysql) SetPart(s Scope, x string, path query.Path, v string) (string, error) {
+// SetPart implements expr.Dialect.
+func (m dialect) SetPart(s expr.Scope, x string, path query.Path, v string) (string, error) {
 	return "(JSON_SET(" + x + ", " + s.Arg(pathTo(path), "") + ", JSON_EXTRACT(COALESCE(" + v + ", 'null'), '$'))" + nopad + ")", nil
 }
 
-// Object implements Dialect. It joins texts, which keeps numbers as they are written.
-func (mysql) Object(s Scope, names, values []string) string {
+// Object implements expr.Dialect. It joins texts, which keeps numbers as they are written.
+func (dialect) Object(s expr.Scope, names, values []string) string {
 	if len(names) == 0 {
 		return "'{}'"
 	}
@@ -81,8 +82,8 @@ func (mysql) Object(s Scope, names, values []string) string {
 	return "CONCAT(" + strings.Join(parts, ", ") + ", '}')"
 }
 
-// List implements Dialect.
-func (mysql) List(_ Scope, values []string) string {
+// List implements expr.Dialect.
+func (dialect) List(_ expr.Scope, values []string) string {
 	if len(values) == 0 {
 		return "'[]'"
 	}
@@ -93,8 +94,8 @@ func (mysql) List(_ Scope, values []string) string {
 	return "CONCAT('[', " + strings.Join(parts, ", ',', ") + ", ']')"
 }
 
-// Elements implements Dialect.
-func (m mysql) Elements(s Scope, x string) (from, element, position string) {
+// Elements implements expr.Dialect.
+func (m dialect) Elements(s expr.Scope, x string) (from, element, position string) {
 	x = s.Atom(x)
 	alias := s.Alias("e")
 	return m.table(alias, "CASE WHEN "+m.begins(x, "[")+" THEN "+x+" WHEN "+x+" IS NULL THEN '[]' ELSE CONCAT('[', "+x+", ']') END"),
@@ -102,15 +103,15 @@ func (m mysql) Elements(s Scope, x string) (from, element, position string) {
 }
 
 // table is a FROM item with the elements e of a list and their places o from 1; none of what isn't one.
-func (mysql) table(alias, list string) string {
+func (dialect) table(alias, list string) string {
 	return "JSON_TABLE(" + list + ", '$[*]' COLUMNS (o FOR ORDINALITY, e JSON PATH '$')) AS " + alias
 }
 
-func (m mysql) element(alias string) string { return m.notNull(alias + ".e") }
+func (m dialect) element(alias string) string { return m.notNull(alias + ".e") }
 
 // gathered is the list of x for the rows of a table of elements that pass a test, "" for none. One that had to be cut is
 // null. It is null as well where holds, a test outside of the rows, doesn't hold.
-func (m mysql) gathered(s Scope, alias, list, x, test string) string {
+func (m dialect) gathered(s expr.Scope, alias, list, x, test string) string {
 	whole := s.Alias("l")
 	where := ""
 	if test != "" {
@@ -121,15 +122,15 @@ func (m mysql) gathered(s Scope, alias, list, x, test string) string {
 }
 
 // A within is the Scope of elements: no column can hold what is computed of one.
-type within struct{ Scope }
+type within struct{ expr.Scope }
 
-// Atom implements Scope.
+// Atom implements expr.Scope.
 func (within) Atom(x string) string { return x }
 
-// Over implements Dialect.
-func (m mysql) Over(s Scope, o Over) (string, error) {
+// Over implements expr.Dialect.
+func (m dialect) Over(s expr.Scope, o expr.Over) (string, error) {
 	if o.Do == algebra.ReduceEach {
-		return "", Unsupported("MariaDB has no form of $reduce",
+		return "", expr.Unsupported("MariaDB has no form of $reduce",
 			"use $sum, $avg, $min, $max or $concatArrays over the list, or $unwind and $group")
 	}
 	list, alias := s.Atom(o.Input), s.Alias("e")
@@ -149,12 +150,12 @@ func (m mysql) Over(s Scope, o Over) (string, error) {
 }
 
 // ofList is text where x is a list, else null.
-func (m mysql) ofList(x, text string) string {
+func (m dialect) ofList(x, text string) string {
 	return "(CASE WHEN " + m.begins(x, "[") + " THEN " + text + " END)"
 }
 
 // ofLists writes the operators on JSON, "" for others.
-func (m mysql) ofLists(s Scope, e algebra.Apply, args []string) string {
+func (m dialect) ofLists(s expr.Scope, e algebra.Apply, args []string) string {
 	x := s.Atom(args[0])
 	switch e.Op {
 	case algebra.Truth:
@@ -194,7 +195,7 @@ func (m mysql) ofLists(s Scope, e algebra.Apply, args []string) string {
 }
 
 // slice writes a SliceList of x from, and at most so many as, args tell.
-func (m mysql) slice(s Scope, x string, args []string) string {
+func (m dialect) slice(s expr.Scope, x string, args []string) string {
 	from, alias := s.Atom(args[0]), s.Alias("e")
 	start := "CASE WHEN " + from + " < 0 THEN GREATEST(JSON_LENGTH(" + x + ") + " + from + ", 0) ELSE " + from + " END"
 	test := "CAST(" + alias + ".o AS SIGNED) > " + start
@@ -207,8 +208,8 @@ func (m mysql) slice(s Scope, x string, args []string) string {
 	return "(CASE WHEN " + m.begins(x, "[") + " AND " + some + " THEN " + m.gathered(s, alias, x, m.element(alias), test) + " END)"
 }
 
-// Pick implements Dialect.
-func (m mysql) Pick(s Scope, x, when string, t schema.Type) string {
+// Pick implements expr.Dialect.
+func (m dialect) Pick(s expr.Scope, x, when string, t schema.Type) string {
 	if t == schema.UUID { // the greatest of them is found as for text
 		return "CAST(MAX(CASE WHEN " + when + " THEN " + m.Widen(s, x, t, schema.String) + " END) AS UUID)"
 	}
@@ -218,8 +219,8 @@ func (m mysql) Pick(s Scope, x, when string, t schema.Type) string {
 // most is how many bytes a list gathered by a group may have (group_concat_max_len, as source/sqldb sets it).
 const most = "67108864"
 
-// Collect implements Dialect. A list that would be cut is null.
-func (m mysql) Collect(s Scope, x string, terms []string) string {
+// Collect implements expr.Dialect. A list that would be cut is null.
+func (m dialect) Collect(s expr.Scope, x string, terms []string) string {
 	order := ""
 	if len(terms) > 0 {
 		order = " ORDER BY " + strings.Join(nullsApart(terms), ", ")
@@ -242,9 +243,9 @@ func nullsApart(terms []string) []string {
 	return out
 }
 
-// Distinct implements Dialect. The values come in order, each after a mark that the same values have alike, and all but
+// Distinct implements expr.Dialect. The values come in order, each after a mark that the same values have alike, and all but
 // the first of those with a mark are taken out. JSON text has no such characters as stand around the mark.
-func (m mysql) Distinct(s Scope, x string) string {
+func (m dialect) Distinct(s expr.Scope, x string) string {
 	x = s.Atom(x)
 	key := m.key(s, x)
 	marked := "CONCAT(" + m.text("X'01'") + ", MD5(COALESCE(" + key + ", '')), " + m.text("X'02'") + ", COALESCE(" + x + ", 'null'))"

@@ -1,24 +1,25 @@
-package expr
+package mysql
 
 import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/compile/expr"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Apply implements Dialect.
-func (m mysql) Apply(s Scope, e algebra.Apply, args []string) (string, error) {
-	for _, family := range []func(Scope, algebra.Apply, []string) string{m.arithmetic, m.ofText, m.ofLists} {
+// Apply implements expr.Dialect.
+func (m dialect) Apply(s expr.Scope, e algebra.Apply, args []string) (string, error) {
+	for _, family := range []func(expr.Scope, algebra.Apply, []string) string{m.arithmetic, m.ofText, m.ofLists} {
 		if text := family(s, e, args); text != "" {
 			return text, nil
 		}
 	}
-	return "", Unsupported("MariaDB has no form of this operator", "leave it out")
+	return "", expr.Unsupported("MariaDB has no form of this operator", "leave it out")
 }
 
 // arithmetic writes the operators on numbers and Millis, "" for others.
-func (m mysql) arithmetic(s Scope, e algebra.Apply, args []string) string {
+func (m dialect) arithmetic(s expr.Scope, e algebra.Apply, args []string) string {
 	switch e.Op {
 	case algebra.Add, algebra.Sub, algebra.Mul, algebra.Div, algebra.Mod:
 		x := args[0]
@@ -52,7 +53,7 @@ func (m mysql) arithmetic(s Scope, e algebra.Apply, args []string) string {
 }
 
 // binary writes an operator on two numbers of one type, whose texts may be repeated.
-func (m mysql) binary(op algebra.Op, t schema.Type, x, y string) string {
+func (m dialect) binary(op algebra.Op, t schema.Type, x, y string) string {
 	sign := map[algebra.Op]string{algebra.Add: " + ", algebra.Sub: " - ", algebra.Mul: " * ", algebra.Div: " / ", algebra.Mod: " MOD "}[op]
 	switch {
 	case op == algebra.Mod:
@@ -64,29 +65,29 @@ func (m mysql) binary(op algebra.Op, t schema.Type, x, y string) string {
 		if op == algebra.Mul {
 			size = "ABS(CAST(" + x + " AS DOUBLE) * CAST(" + y + " AS DOUBLE)) < 1e35"
 		}
-		return "(CASE WHEN ABS(" + x + ") < 1e35 AND ABS(" + y + ") < 1e35 THEN CASE WHEN " + size + " THEN CAST(" + x + sign + y + " AS " + mysqlDecimal + ") END END)"
+		return "(CASE WHEN ABS(" + x + ") < 1e35 AND ABS(" + y + ") < 1e35 THEN CASE WHEN " + size + " THEN CAST(" + x + sign + y + " AS " + decimal + ") END END)"
 	}
 	return "(CASE WHEN " + m.operand(x) + " AND " + m.operand(y) + " THEN " + x + sign + y + " + 0e0 END)"
 }
 
 // within64 is a DECIMAL as an Integer, null beyond 64 bits.
-func (mysql) within64(x string) string {
+func (dialect) within64(x string) string {
 	return "(CASE WHEN " + x + " BETWEEN " + least64 + " AND " + most64 + " THEN CAST(" + x + " AS SIGNED) END)"
 }
 
 // operand tests that arithmetic takes a Double, so that no result is out of range.
-func (mysql) operand(x string) string {
+func (dialect) operand(x string) string {
 	return "(" + x + " = 0 OR ABS(" + x + ") BETWEEN 1e-150 AND 1e150)"
 }
 
 // measured is what is made of a Double that arithmetic takes. Adding 0 takes the sign off a zero.
-func (m mysql) measured(s Scope, x string, of func(x string) string) string {
+func (m dialect) measured(s expr.Scope, x string, of func(x string) string) string {
 	x = s.Atom(x)
 	return "(CASE WHEN " + m.operand(x) + " THEN " + of(x) + " + 0e0 END)"
 }
 
 // rounded writes a Trunc or a Round.
-func (m mysql) rounded(s Scope, e algebra.Apply, args []string) string {
+func (m dialect) rounded(s expr.Scope, e algebra.Apply, args []string) string {
 	places := int64(0)
 	if c, ok := e.Args[1].(algebra.Const); ok {
 		places = c.Value.Int()
@@ -104,12 +105,12 @@ func (m mysql) rounded(s Scope, e algebra.Apply, args []string) string {
 		return m.fit(s.Atom(call(args[0])))
 	}
 	return m.measured(s, args[0], func(x string) string { // a Double is rounded as it is written
-		return "CASE WHEN ABS(" + x + ") > 1e15 THEN " + x + " ELSE CAST(" + call("CAST("+x+" AS "+mysqlDecimal+")") + " AS DOUBLE) END"
+		return "CASE WHEN ABS(" + x + ") > 1e15 THEN " + x + " ELSE CAST(" + call("CAST("+x+" AS "+decimal+")") + " AS DOUBLE) END"
 	})
 }
 
-// Accumulate implements Dialect.
-func (m mysql) Accumulate(s Scope, op algebra.Accumulate, x string, from schema.Type) (string, error) {
+// Accumulate implements expr.Dialect.
+func (m dialect) Accumulate(s expr.Scope, op algebra.Accumulate, x string, from schema.Type) (string, error) {
 	if op != algebra.Count {
 		x = s.Atom(x)
 	}
@@ -144,24 +145,24 @@ func (m mysql) Accumulate(s Scope, op algebra.Accumulate, x string, from schema.
 // sum writes a Sum over a group. Doubles are added as DECIMALs, so that the sum is exact and the same in any order: those
 // from 1e-13 on, and apart from them the smaller ones times 1e38. It is null where a value is smaller than 1e-51, or the
 // sum of the sizes is 1e34 or more.
-func (m mysql) sum(x string, from schema.Type) string {
+func (m dialect) sum(x string, from schema.Type) string {
 	switch from {
 	case schema.Integer:
 		return m.within64("COALESCE(SUM(" + x + "), 0)")
 	case schema.Decimal:
-		return "(CASE WHEN COALESCE(SUM(LEAST(ABS(CAST(" + x + " AS DOUBLE)), 1e34)), 0) < 1e34 THEN CAST(COALESCE(SUM(" + x + "), 0) AS " + mysqlDecimal + ") END)"
+		return "(CASE WHEN COALESCE(SUM(LEAST(ABS(CAST(" + x + " AS DOUBLE)), 1e34)), 0) < 1e34 THEN CAST(COALESCE(SUM(" + x + "), 0) AS " + decimal + ") END)"
 	}
 	written := "JSON_NORMALIZE(CAST({x} AS CHAR))" + nopad // 5.5E-17
-	main := "COALESCE(SUM(CASE WHEN ABS({x}) >= 1e-13 THEN CAST({x} AS " + mysqlDecimal + ") END), 0)"
+	main := "COALESCE(SUM(CASE WHEN ABS({x}) >= 1e-13 THEN CAST({x} AS " + decimal + ") END), 0)"
 	rest := "COALESCE(SUM(CASE WHEN ABS({x}) < 1e-13 AND {x} <> 0 THEN CAST(CONCAT(SUBSTRING_INDEX(" + written + ", 'E', 1), 'E', CAST(SUBSTRING_INDEX(" +
-		written + ", 'E', -1) AS SIGNED) + 38) AS " + mysqlDecimal + ") END), 0)"
+		written + ", 'E', -1) AS SIGNED) + 38) AS " + decimal + ") END), 0)"
 	return strings.ReplaceAll("(CASE WHEN COALESCE(SUM(CASE WHEN ABS({x}) < 1e-51 AND {x} <> 0 THEN 1e34 ELSE LEAST(ABS({x}), 1e34) END), 0) >= 1e34 THEN NULL"+
 		" WHEN "+rest+" = 0 THEN CAST("+main+" AS DOUBLE) WHEN "+main+" = 0 THEN CAST(CONCAT("+rest+", 'e-38') AS DOUBLE)"+
 		" ELSE CAST("+main+" + CAST(CONCAT("+rest+", 'e-38') AS DECIMAL(65,38)) AS DOUBLE) END)", "{x}", x)
 }
 
 // deviation writes a standard deviation of Doubles: of exact sums where the sizes allow it, else as the server computes it.
-func (m mysql) deviation(op algebra.Accumulate, x string) string {
+func (m dialect) deviation(op algebra.Accumulate, x string) string {
 	native, count := "STDDEV_POP", "COUNT({x})"
 	if op == algebra.StdDevSamp {
 		native, count = "STDDEV_SAMP", "SQRT(COUNT({x}) * (COUNT({x}) - 1))"

@@ -1,16 +1,17 @@
-package expr
+package mysql
 
 import (
 	"fmt"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/compile/expr"
 	"github.com/bailiwick-dev/bailiwick/compile/regex"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// Matches implements Dialect.
-func (mysql) Matches(s Scope, x string, r query.Regex) (string, error) {
+// Matches implements expr.Dialect.
+func (dialect) Matches(s expr.Scope, x string, r query.Regex) (string, error) {
 	pattern, err := regex.MariaDB(r)
 	if err != nil {
 		return "", err
@@ -19,7 +20,7 @@ func (mysql) Matches(s Scope, x string, r query.Regex) (string, error) {
 }
 
 // ofText writes the operators on text, "" for others.
-func (m mysql) ofText(s Scope, e algebra.Apply, args []string) string {
+func (m dialect) ofText(s expr.Scope, e algebra.Apply, args []string) string {
 	switch e.Op {
 	case algebra.Concat:
 		return "CONCAT(" + strings.Join(args, ", ") + ")"
@@ -50,11 +51,11 @@ func (m mysql) ofText(s Scope, e algebra.Apply, args []string) string {
 
 // ascii changes the letters A to Z alone. The bytes of the text are read in a character set that has no other letters
 // with two cases, and all bytes.
-func (m mysql) ascii(call, x string) string {
+func (m dialect) ascii(call, x string) string {
 	return m.text("CAST(" + call + "(CONVERT(CAST(" + x + " AS BINARY) USING geostd8)) AS BINARY)")
 }
 
-func (mysql) trimmed(s Scope, e algebra.Apply, x string) string {
+func (dialect) trimmed(s expr.Scope, e algebra.Apply, x string) string {
 	characters, ok := e.Args[1].(algebra.Const)
 	set := escaped(characters.Value.Text())
 	if !ok || set == "" {

@@ -1,4 +1,4 @@
-package expr
+package mysql
 
 import (
 	"strconv"

@@ -1,7 +1,8 @@
-package expr_test
+package mysql_test
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -10,22 +11,38 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/algebra"
 	"github.com/bailiwick-dev/bailiwick/compile/expr"
+	"github.com/bailiwick-dev/bailiwick/compile/expr/mysql"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/testservices"
+	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A mariaPlace is a Scope for MariaDB, whose arguments have no numbers.
-type mariaPlace struct{ place }
+// A place is a Scope without columns of a stage: expressions stand over constants, and over what columns hold.
+type place struct {
+	args    []any
+	aliases int
+}
 
-func (p *mariaPlace) Arg(v any, _ string) string {
+func (p *place) Alias(prefix string) string {
+	p.aliases++
+	return prefix + strconv.Itoa(p.aliases)
+}
+
+func (p *place) Atom(x string) string                       { return x }
+func (p *place) Column(int) string                          { return "" }
+func (p *place) Field(algebra.Expr) (string, *schema.Field) { return "", nil }
+func (p *place) Outer(int, int) (string, error)             { return "", errors.New("no list is made") }
+func (p *place) Zone(string)                                {}
+
+func (p *place) Arg(v any, _ string) string {
 	p.args = append(p.args, v)
 	return "\x00" + strconv.Itoa(len(p.args)-1) + "\x00"
 }
 
 // resolve puts arguments at their places.
-func (p *mariaPlace) resolve(text string) (string, []any) {
+func (p *place) resolve(text string) (string, []any) {
 	parts := strings.Split(text, "\x00")
 	var args []any
 	for i := 1; i < len(parts); i += 2 {
@@ -36,8 +53,8 @@ func (p *mariaPlace) resolve(text string) (string, []any) {
 	return strings.Join(parts, ""), args
 }
 
-// openMaria opens a new database with the settings of source/sqldb that expressions count on.
-func openMaria(t testing.TB) *sql.DB {
+// open opens a new database with the settings of source/sqldb that expressions count on.
+func open(t testing.TB) *sql.DB {
 	t.Helper()
 	u, err := url.Parse(testservices.MariaDB(t))
 	if err != nil {
@@ -59,8 +76,8 @@ func openMaria(t testing.TB) *sql.DB {
 	return db
 }
 
-// askMaria returns the rows of a statement, their values apart by | and the rows by a line.
-func askMaria(t testing.TB, db *sql.DB, p *mariaPlace, text string) string {
+// ask returns the rows of a statement, their values apart by | and the rows by a line.
+func ask(t testing.TB, db *sql.DB, p *place, text string) string {
 	t.Helper()
 	text, args := p.resolve(text)
 	rows, err := db.Query(text, args...)
@@ -98,9 +115,9 @@ func askMaria(t testing.TB, db *sql.DB, p *mariaPlace, text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestMySQLExpressions tests operators on what could make the server raise an error or give something else.
-func TestMySQLExpressions(t *testing.T) {
-	db := openMaria(t)
+// TestExpressions tests operators on what could make the server raise an error or give something else.
+func TestExpressions(t *testing.T) {
+	db := open(t)
 	i, d, m, s, j, b, at := schema.Integer, schema.Double, schema.Decimal, schema.String, schema.JSON, schema.Boolean, schema.Date
 	list := document(`[3,null,"a",1.0,{"x":[1]}]`)
 	for _, tt := range []struct {
@@ -169,25 +186,25 @@ func TestMySQLExpressions(t *testing.T) {
 		{algebra.Over{Do: algebra.SelectEach, Input: list, Limit: number(1), Body: op(algebra.Gte, b, algebra.Element{}, document("3"))}, `[3]`},
 		{algebra.Over{Do: algebra.SelectEach, Input: document("1"), Body: truth(true)}, "null"},
 	} {
-		p := &mariaPlace{}
-		text, err := expr.Write(expr.MySQL(), p, tt.e)
+		p := &place{}
+		text, err := expr.Write(mysql.Dialect(), p, tt.e)
 		if err != nil {
-			t.Errorf("%s: %v", shown(tt.e), err)
+			t.Errorf("%s: %v", fmt.Sprintf("%+v", tt.e), err)
 			continue
 		}
-		if got := askMaria(t, db, p, "SELECT "+text); got != tt.want {
-			t.Errorf("%s\n got %s\nwant %s", shown(tt.e), got, tt.want)
+		if got := ask(t, db, p, "SELECT "+text); got != tt.want {
+			t.Errorf("%s\n got %s\nwant %s", fmt.Sprintf("%+v", tt.e), got, tt.want)
 		}
 	}
-	_, err := expr.Write(expr.MySQL(), &mariaPlace{}, algebra.Over{Do: algebra.ReduceEach, Input: list, Initial: number(0), Body: algebra.Before{}})
+	_, err := expr.Write(mysql.Dialect(), &place{}, algebra.Over{Do: algebra.ReduceEach, Input: list, Initial: number(0), Body: algebra.Before{}})
 	if problem.CodeOf(err) != problem.Unsupported || !strings.Contains(problem.Of(err).Detail, "$reduce") {
 		t.Errorf("a reduce: %v, want that it is refused by name", err)
 	}
 }
 
-// TestMySQLStored tests what expressions see of what only MariaDB stores.
-func TestMySQLStored(t *testing.T) {
-	db := openMaria(t)
+// TestStored tests what expressions see of what only MariaDB stores.
+func TestStored(t *testing.T) {
+	db := open(t)
 	for _, s := range []string{"SET sql_mode = 'ALLOW_INVALID_DATES'", `CREATE TABLE t (id int PRIMARY KEY, s varchar(20) CHARACTER SET latin1, u int unsigned, big decimal(65,0), bits bit(8), flag tinyint(1), f float,
 			d date, at datetime(6), ts timestamp NULL, id2 uuid, raw varbinary(9), doc longtext)`,
 		`INSERT INTO t VALUES (1, 'é ', 5, 1.5, 200, 1, 0.1, '2026-01-31', '2026-01-31 10:00:00.5', '2026-01-31 10:00:00', 'C0FFEE00-0000-4000-8000-000000000001', 'a', '{"a" : "\\u00e9\\/\\\\u0041\\u0022\\ud83d\\ude00"}'),
@@ -198,27 +215,27 @@ func TestMySQLStored(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p := &mariaPlace{}
+	p := &place{}
 	var columns []string
 	for _, f := range []schema.Field{{Name: "s", Type: schema.String, Unordered: true}, {Name: "u", Type: schema.Integer, Native: "int"}, {Name: "big", Type: schema.Decimal}, {Name: "bits", Type: schema.Integer, Native: "bit"},
 		{Name: "flag", Type: schema.Boolean}, {Name: "f", Type: schema.Double, Native: "float"}, {Name: "d", Type: schema.Day}, {Name: "at", Type: schema.Date}, {Name: "ts", Type: schema.Date},
 		{Name: "id2", Type: schema.UUID}, {Name: "raw", Type: schema.Bytes}, {Name: "doc", Type: schema.JSON}} {
-		columns = append(columns, expr.MySQL().Stored(p, "t."+f.Name, &f))
+		columns = append(columns, mysql.Dialect().Stored(p, "t."+f.Name, &f))
 	}
 	want := `é |5|1.500000000000000000000000000000|200|1|0.10000000149011612|2026-01-31|2026-01-31 10:00:00.500000|2026-01-31 10:00:00.000000|c0ffee00-0000-4000-8000-000000000001|a|{"a":"é/\\u0041\u0022😀"}
 |0|null|0|null|null|null|null|null|null||null
 null|null|null|null|null|null|null|null|null|null|null|null
 null|null|null|null|null|null|null|null|null|null|null|"x/"`
 	want = strings.Replace(want, "1.500000000000000000000000000000", "2.000000000000000000000000000000", 1) // the column has no places
-	if got := askMaria(t, db, p, "SELECT "+strings.Join(columns, ", ")+" FROM t ORDER BY id"); got != want {
+	if got := ask(t, db, p, "SELECT "+strings.Join(columns, ", ")+" FROM t ORDER BY id"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
-// TestMySQLGroups tests what is computed over groups.
-func TestMySQLGroups(t *testing.T) {
-	db := openMaria(t)
-	my := expr.MySQL()
+// TestGroups tests what is computed over groups.
+func TestGroups(t *testing.T) {
+	db := open(t)
+	my := mysql.Dialect()
 	long := strings.Repeat("x", 3000)
 	for _, tt := range []struct {
 		from   schema.Type
@@ -237,12 +254,12 @@ func TestMySQLGroups(t *testing.T) {
 		{schema.JSON, "longtext", []any{`"a"`, `10`, `-1.5e1`, `-14`, `{"a":1}`, nil}, `-1.5e1|{"a":1}`}, {schema.JSON, "longtext", []any{"true", "[]", "false"}, "[]|true"},
 		{schema.UUID, "uuid", []any{"c0ffee00-0000-4000-8000-000000000001", "00000000-0000-4000-9000-000000000001"}, "00000000-0000-4000-9000-000000000001|c0ffee00-0000-4000-8000-000000000001"},
 	} {
-		fillMaria(t, db, tt.column, tt.values)
+		fill(t, db, tt.column, tt.values)
 		ops := []algebra.Accumulate{algebra.Sum, algebra.Avg, algebra.Min, algebra.Max, algebra.Count, algebra.StdDevPop, algebra.StdDevSamp}[:strings.Count(tt.want, "|")+1]
 		if tt.from == schema.JSON || tt.from == schema.UUID {
 			ops = []algebra.Accumulate{algebra.Min, algebra.Max}
 		}
-		p := &mariaPlace{}
+		p := &place{}
 		texts := make([]string, len(ops))
 		for i, o := range ops {
 			x := "t.x"
@@ -254,52 +271,52 @@ func TestMySQLGroups(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := askMaria(t, db, p, "SELECT "+strings.Join(texts, ", ")+" FROM t"); got != tt.want {
+		if got := ask(t, db, p, "SELECT "+strings.Join(texts, ", ")+" FROM t"); got != tt.want {
 			t.Errorf("%s of %v\n got %s\nwant %s", tt.from, tt.values, got, tt.want)
 		}
 	}
 
-	fillMaria(t, db, "longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin", []any{`"b"`, "1", nil, "1.0", `{"a":1,"b":2}`, `{"b":2, "a":1.0}`, "[]", "true", `"b"`, "-3"})
-	p := &mariaPlace{}
+	fill(t, db, "longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin", []any{`"b"`, "1", nil, "1.0", `{"a":1,"b":2}`, `{"b":2, "a":1.0}`, "[]", "true", `"b"`, "-3"})
+	p := &place{}
 	x := my.Stored(p, "t.x", &schema.Field{Type: schema.JSON})
-	got := askMaria(t, db, p, "SELECT "+my.Collect(p, x, []string{"t.n DESC"})+", "+my.Distinct(p, x)+", "+my.Pick(p, x, "t.n = 4", schema.JSON)+" FROM t")
+	got := ask(t, db, p, "SELECT "+my.Collect(p, x, []string{"t.n DESC"})+", "+my.Distinct(p, x)+", "+my.Pick(p, x, "t.n = 4", schema.JSON)+" FROM t")
 	want := `[-3,"b",true,[],{"b":2,"a":1.0},{"a":1,"b":2},1.0,null,1,"b"]|[null,-3,1,"b",{"a":1,"b":2},[],true]|{"a":1,"b":2}`
 	if got != want {
 		t.Errorf("lists\n got %s\nwant %s", got, want)
 	}
-	if got := askMaria(t, db, p, "SELECT "+my.Collect(p, x, nil)+", "+my.Distinct(p, x)+" FROM t WHERE FALSE"); got != "[]|[]" {
+	if got := ask(t, db, p, "SELECT "+my.Collect(p, x, nil)+", "+my.Distinct(p, x)+" FROM t WHERE FALSE"); got != "[]|[]" {
 		t.Errorf("lists of nothing: %s, want [] twice", got)
 	}
 	by, show := my.Key(p, x, schema.JSON)
-	got = askMaria(t, db, p, "SELECT COUNT(*), "+show+" FROM t GROUP BY "+by+" ORDER BY MIN(t.n)")
+	got = ask(t, db, p, "SELECT COUNT(*), "+show+" FROM t GROUP BY "+by+" ORDER BY MIN(t.n)")
 	if want := "2|\"b\"\n2|1\n1|null\n2|{\"a\":1,\"b\":2}\n1|[]\n1|true\n1|-3"; got != want {
 		t.Errorf("groups\n got %s\nwant %s", got, want)
 	}
-	got = askMaria(t, db, p, "SELECT t.n FROM t ORDER BY "+strings.Join(append(my.Order(p, x, schema.JSON, true), "t.n"), ", "))
+	got = ask(t, db, p, "SELECT t.n FROM t ORDER BY "+strings.Join(append(my.Order(p, x, schema.JSON, true), "t.n"), ", "))
 	if want := "7 6 4 5 0 8 1 3 9 2"; strings.ReplaceAll(got, "\n", " ") != want {
 		t.Errorf("order\n got %s\nwant %s", got, want)
 	}
 	from, element, position := my.Elements(p, "d.x")
-	got = askMaria(t, db, p, `SELECT `+element+`, `+position+` FROM (SELECT '[1,null,["x"]]' AS x UNION ALL SELECT '{"a":1}' UNION ALL SELECT NULL UNION ALL SELECT '[]' LIMIT 9) AS d, `+from)
+	got = ask(t, db, p, `SELECT `+element+`, `+position+` FROM (SELECT '[1,null,["x"]]' AS x UNION ALL SELECT '{"a":1}' UNION ALL SELECT NULL UNION ALL SELECT '[]' LIMIT 9) AS d, `+from)
 	if want := "1|0\nnull|1\n[\"x\"]|2\n{\"a\":1}|0"; got != want {
 		t.Errorf("elements\n got %s\nwant %s", got, want)
 	}
 
 	// Texts that differ far from their beginning are grouped and sorted apart.
-	fillMaria(t, db, "longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin", []any{long + "b", long + "a", long + "b", long + "a"})
+	fill(t, db, "longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin", []any{long + "b", long + "a", long + "b", long + "a"})
 	by, show = my.Key(p, "t.x", schema.String)
-	if got := askMaria(t, db, p, "SELECT RIGHT("+show+", 1), GROUP_CONCAT(t.n ORDER BY t.n) FROM t GROUP BY "+by+" ORDER BY "+show); got != "a|1,3\nb|0,2" {
+	if got := ask(t, db, p, "SELECT RIGHT("+show+", 1), GROUP_CONCAT(t.n ORDER BY t.n) FROM t GROUP BY "+by+" ORDER BY "+show); got != "a|1,3\nb|0,2" {
 		t.Errorf("long texts: %s", got)
 	}
-	p = &mariaPlace{}
+	p = &place{}
 	text := my.Digest(p, "seed", []string{"'a'", "NULL", "CAST(1.5e0 AS DOUBLE)"}, []schema.Type{schema.String, schema.String, schema.Double})
-	if got := askMaria(t, db, p, "SELECT "+text); got != "fdacffc17ea6ddaa2898990015c6ddfc" {
+	if got := ask(t, db, p, "SELECT "+text); got != "fdacffc17ea6ddaa2898990015c6ddfc" {
 		t.Errorf("digest %s", got)
 	}
 }
 
-// fillMaria makes a table t of values x in the order of n.
-func fillMaria(t *testing.T, db *sql.DB, column string, values []any) {
+// fill makes a table t of values x in the order of n.
+func fill(t *testing.T, db *sql.DB, column string, values []any) {
 	t.Helper()
 	if _, err := db.Exec("CREATE OR REPLACE TABLE t (n int, x " + column + ")"); err != nil {
 		t.Fatal(err)
@@ -309,4 +326,34 @@ func fillMaria(t *testing.T, db *sql.DB, column string, values []any) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// A constant of each type.
+func of(t schema.Type, v value.Value) algebra.Expr { return algebra.Const{Value: v, T: t} }
+
+func null(t schema.Type) algebra.Expr { return algebra.Const{T: t} }
+func text(s string) algebra.Expr      { return of(schema.String, value.OfString(s)) }
+func number(n int64) algebra.Expr     { return of(schema.Integer, value.OfInt(n)) }
+func real(f float64) algebra.Expr     { return of(schema.Double, value.OfFloat(f)) }
+func exact(s string) algebra.Expr     { return of(schema.Decimal, value.OfDecimal(s)) }
+func truth(b bool) algebra.Expr       { return of(schema.Boolean, value.OfBool(b)) }
+
+func document(s string) algebra.Expr {
+	v, err := value.Read([]byte(s), 100)
+	if err != nil {
+		panic(err)
+	}
+	return of(schema.JSON, v)
+}
+
+func date(s string) algebra.Expr {
+	v, ok := value.OfDateText(s)
+	if !ok {
+		panic(s)
+	}
+	return of(schema.Date, v)
+}
+
+func op(op algebra.Op, t schema.Type, args ...algebra.Expr) algebra.Expr {
+	return algebra.Apply{Op: op, Args: args, T: t}
 }

@@ -1,17 +1,20 @@
-package expr
+package mysql
 
-import "github.com/bailiwick-dev/bailiwick/schema"
+import (
+	"github.com/bailiwick-dev/bailiwick/compile/expr"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
 
 const (
 	// The text of a number as JSON writes it, but for signs, zeros and points at its beginning.
-	mysqlNumber = `^[+-]?([0-9]+(\\.[0-9]+)?|\\.[0-9]+)([eE][+-]?[0-9]+)?\\z`
+	numeric = `^[+-]?([0-9]+(\\.[0-9]+)?|\\.[0-9]+)([eE][+-]?[0-9]+)?\\z`
 	// The forms of value.OfDateText; the server tells which of them are dates.
-	mysqlDate = `^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])([T ][0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?(Z|[+-]([01][0-9]|2[0-4]):([0-5][0-9]|60))?)?\\z`
-	epoch     = "TIMESTAMP'1970-01-01 00:00:00'"
+	isoDate = `^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])([T ][0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?(Z|[+-]([01][0-9]|2[0-4]):([0-5][0-9]|60))?)?\\z`
+	epoch   = "TIMESTAMP'1970-01-01 00:00:00'"
 )
 
-// As implements Dialect.
-func (m mysql) As(s Scope, x string, from, to schema.Type) string {
+// As implements expr.Dialect.
+func (m dialect) As(s expr.Scope, x string, from, to schema.Type) string {
 	if from != schema.JSON { // Any, which MariaDB has no columns of
 		return m.nothing(to)
 	}
@@ -25,7 +28,7 @@ func (m mysql) As(s Scope, x string, from, to schema.Type) string {
 		return m.dateOf(s, m.As(s, x, from, schema.String))
 	case schema.Integer:
 		x = s.Atom(x)
-		n := "CAST(" + x + " AS " + mysqlDecimal + ")" // 0 as well for what is too small
+		n := "CAST(" + x + " AS " + decimal + ")" // 0 as well for what is too small
 		return "(CASE WHEN " + m.isNumber(x) + " AND " + n + " = TRUNCATE(" + n + ", 0) AND (" + n + " <> 0 OR " + x + " NOT REGEXP '^-?[0.]*[1-9]')" +
 			" AND " + n + " BETWEEN " + least64 + " AND " + most64 + " THEN CAST(" + n + " AS SIGNED) END)"
 	case schema.Double, schema.Decimal:
@@ -37,17 +40,17 @@ func (m mysql) As(s Scope, x string, from, to schema.Type) string {
 
 // numberOf is the Double or Decimal that the text x writes, which may be repeated; null when it is too large. The server
 // makes the largest Double of what is beyond it.
-func (mysql) numberOf(x string, to schema.Type) string {
+func (dialect) numberOf(x string, to schema.Type) string {
 	f := "CAST(" + x + " AS DOUBLE)"
 	if to == schema.Double {
 		return "CASE WHEN ABS(" + f + ") < 1.7976931348623157e308 OR JSON_NORMALIZE(TRIM(LEADING '-' FROM " + x + "))" + nopad +
 			" = '1.7976931348623157E308' THEN " + f + " + 0e0 END"
 	}
-	return "CASE WHEN ABS(" + f + ") < 1e35 THEN CAST(" + x + " AS " + mysqlDecimal + ") END"
+	return "CASE WHEN ABS(" + f + ") < 1e35 THEN CAST(" + x + " AS " + decimal + ") END"
 }
 
-// ToJSON implements Dialect.
-func (m mysql) ToJSON(s Scope, x string, from schema.Type) string {
+// ToJSON implements expr.Dialect.
+func (m dialect) ToJSON(s expr.Scope, x string, from schema.Type) string {
 	switch from {
 	case schema.Boolean:
 		return "ELT(" + x + " + 1, 'false', 'true')"
@@ -64,10 +67,10 @@ func (m mysql) ToJSON(s Scope, x string, from schema.Type) string {
 }
 
 // base64 is one line; the server breaks it.
-func (mysql) base64(x string) string { return `REPLACE(TO_BASE64(` + x + `), '\n', '')` }
+func (dialect) base64(x string) string { return `REPLACE(TO_BASE64(` + x + `), '\n', '')` }
 
 // written is the text of what isn't JSON, as value.AppendText has it.
-func (m mysql) written(s Scope, x string, from schema.Type) string {
+func (m dialect) written(s expr.Scope, x string, from schema.Type) string {
 	const zeros = `'(\\.[0-9]*[1-9])0+\\z|\\.0*\\z', '\\1')`
 	switch from {
 	case schema.Boolean:
@@ -77,7 +80,7 @@ func (m mysql) written(s Scope, x string, from schema.Type) string {
 	case schema.Double: // the server has the fewest digits too, and exponents from 1e15 on
 		x = s.Atom(x)
 		return "(CASE WHEN " + x + " = 0 THEN '0' WHEN ABS(" + x + ") >= 1e-6 AND ABS(" + x + ") < 1e21" +
-			" THEN REGEXP_REPLACE(CAST(CAST(" + x + " AS " + mysqlDecimal + ") AS CHAR), " + zeros +
+			" THEN REGEXP_REPLACE(CAST(CAST(" + x + " AS " + decimal + ") AS CHAR), " + zeros +
 			" ELSE " + m.scientific(x) + " END)"
 	case schema.Date:
 		return "REGEXP_REPLACE(DATE_FORMAT(" + x + `, '%Y-%m-%dT%H:%i:%s.%fZ'), '\\.?0*Z\\z', 'Z')`
@@ -88,28 +91,28 @@ func (m mysql) written(s Scope, x string, from schema.Type) string {
 }
 
 // scientific is a Double with an exponent, of two digits at least. JSON_NORMALIZE writes 1.0E-7 whatever the server writes.
-func (mysql) scientific(x string) string {
+func (dialect) scientific(x string) string {
 	return "REGEXP_REPLACE(REPLACE(REPLACE(REPLACE(JSON_NORMALIZE(CAST(" + x + " AS CHAR))" + nopad +
 		`, '.0E', 'E'), 'E-', 'e-'), 'E', 'e+'), 'e-([0-9])\\z', 'e-0\\1')`
 }
 
-// Widen implements Dialect.
-func (m mysql) Widen(_ Scope, x string, from, to schema.Type) string {
+// Widen implements expr.Dialect.
+func (m dialect) Widen(_ expr.Scope, x string, from, to schema.Type) string {
 	switch {
 	case from == schema.Day:
 		return "CAST(" + x + " AS DATETIME(6))"
 	case to == schema.Double:
 		return "CAST(" + x + " AS DOUBLE)"
 	case from == schema.Double:
-		return "(CASE WHEN ABS(" + x + ") < 1e35 THEN CAST(" + x + " AS " + mysqlDecimal + ") END)"
+		return "(CASE WHEN ABS(" + x + ") < 1e35 THEN CAST(" + x + " AS " + decimal + ") END)"
 	case to == schema.Decimal:
-		return "CAST(" + x + " AS " + mysqlDecimal + ")"
+		return "CAST(" + x + " AS " + decimal + ")"
 	}
 	return "CAST(" + x + " AS CHAR)"
 }
 
-// Convert implements Dialect.
-func (m mysql) Convert(s Scope, x string, from, to schema.Type) string {
+// Convert implements expr.Dialect.
+func (m dialect) Convert(s expr.Scope, x string, from, to schema.Type) string {
 	if from == to {
 		return x
 	}
@@ -135,7 +138,7 @@ func (m mysql) Convert(s Scope, x string, from, to schema.Type) string {
 			return m.Widen(s, x, from, to)
 		case schema.String:
 			x = s.Atom(x)
-			return "(CASE WHEN " + x + " REGEXP '" + mysqlNumber + "' THEN " + m.numberOf(x, to) + " END)"
+			return "(CASE WHEN " + x + " REGEXP '" + numeric + "' THEN " + m.numberOf(x, to) + " END)"
 		}
 		return m.Widen(s, m.integerOf(s, x, from), schema.Integer, to)
 	case schema.Date:
@@ -155,7 +158,7 @@ func (m mysql) Convert(s Scope, x string, from, to schema.Type) string {
 }
 
 // integerOf is what isn't JSON as an Integer.
-func (m mysql) integerOf(s Scope, x string, from schema.Type) string {
+func (m dialect) integerOf(s expr.Scope, x string, from schema.Type) string {
 	switch from {
 	case schema.Boolean:
 		return x
@@ -174,7 +177,7 @@ func (m mysql) integerOf(s Scope, x string, from schema.Type) string {
 }
 
 // converted is JSON in another type: as what it holds.
-func (m mysql) converted(s Scope, x string, to schema.Type) string {
+func (m dialect) converted(s expr.Scope, x string, to schema.Type) string {
 	text := s.Atom(m.As(s, x, schema.JSON, schema.String))
 	truth := s.Atom(m.As(s, x, schema.JSON, schema.Boolean))
 	var number string
@@ -199,11 +202,11 @@ func (m mysql) converted(s Scope, x string, to schema.Type) string {
 }
 
 // dateOf is the date that the text x writes.
-func (m mysql) dateOf(s Scope, x string) string {
+func (m dialect) dateOf(s expr.Scope, x string) string {
 	x = s.Atom(x)
 	const zone = `'[+-][0-9]{2}:[0-9]{2}\\z'`
 	clock := `REPLACE(REGEXP_REPLACE(SUBSTRING(` + x + `, 12), '(Z|[+-][0-9]{2}:[0-9]{2})\\z', ''), ',', '.')`
 	at := "CAST(CONCAT(LEFT(" + x + ", 10), ' ', CASE WHEN CHAR_LENGTH(" + x + ") > 10 THEN " + clock + " ELSE '00:00' END) AS DATETIME(6))"
 	offset := "CASE WHEN " + x + " REGEXP " + zone + " THEN CAST(CONCAT(SUBSTRING(" + x + ", -6, 1), SUBSTRING(" + x + ", -5, 2) * 3600 + RIGHT(" + x + ", 2) * 60) AS SIGNED) ELSE 0 END"
-	return "(CASE WHEN " + x + " REGEXP '" + mysqlDate + "' AND " + x + " NOT LIKE '0000%' THEN " + at + " - INTERVAL " + offset + " SECOND END)"
+	return "(CASE WHEN " + x + " REGEXP '" + isoDate + "' AND " + x + " NOT LIKE '0000%' THEN " + at + " - INTERVAL " + offset + " SECOND END)"
 }
