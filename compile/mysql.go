@@ -33,9 +33,12 @@ func (m mysql) same(x string, f, other *schema.Field) string {
 
 func (mysql) counts() bool { return false }
 
+// computedJSON is the native type of JSON that is computed: it is always valid. MariaDB itself calls its columns longtext.
+const computedJSON = "json"
+
 func (mysql) computed(t schema.Type) *schema.Field {
 	return &schema.Field{Type: t, Native: [...]string{schema.String: "longtext", schema.Integer: "bigint", schema.Double: "double", schema.Decimal: "decimal",
-		schema.Boolean: "tinyint", schema.Date: "datetime", schema.Day: "date", schema.UUID: "uuid", schema.Bytes: "longblob", schema.JSON: "json", schema.Opaque: ""}[t]}
+		schema.Boolean: "tinyint", schema.Date: "datetime", schema.Day: "date", schema.UUID: "uuid", schema.Bytes: "longblob", schema.JSON: computedJSON, schema.Opaque: ""}[t]}
 }
 
 // key compares pointers by their bytes. What is a number on one side alone is text on both: MariaDB would take all

@@ -15,7 +15,7 @@ import (
 // nodes follows a path. What is no JSON counts as a string.
 func (m mysql) nodes(w *writer, x operand, path query.Path) (operand, error) {
 	root := x.text
-	if !x.node() {
+	if !x.node() && x.field.Native != computedJSON {
 		root = "CASE WHEN JSON_VALID(" + x.text + ") THEN " + x.text + " ELSE JSON_QUOTE(" + x.text + ") END"
 	}
 	if len(path) == 0 {

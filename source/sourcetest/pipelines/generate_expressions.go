@@ -138,6 +138,9 @@ func (g *generator) numeric(s scope, depth int) value.Value {
 		}
 		return object1(op, g.any(s, depth))
 	case "$sum", "$min":
+		if g.d.lacks(Spread) {
+			return object1(pick(g, "over", "$sum", "$avg", "$min", "$max"), list(list(g.expr(integer, s, depth), g.expr(integer, s, depth))))
+		}
 		return object1(pick(g, "over", "$sum", "$avg", "$min", "$max"), list(g.expr(listed, s, depth)))
 	case "$reduce":
 		inside := append(s.of(func(c column) bool { return c.name[0] != '$' }), column{name: "$this", is: schema.JSON}, column{name: "$value", is: schema.JSON})
