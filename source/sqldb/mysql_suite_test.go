@@ -26,6 +26,7 @@ var mysqlLimits = sourcetest.Limits{
 // mysqlPipelineLimits are what of pipelines MariaDB can't do.
 var mysqlPipelineLimits = pipelines.Limits{
 	pipelines.Reduce:     "it has no recursion inside of an expression",
+	pipelines.Digits:     "its decimals have 65 digits; others are null",
 	pipelines.Spread:     "its decimals have 65 digits",
 	pipelines.Correlated: "its derived tables see nothing of the statement around them",
 }

@@ -1,6 +1,8 @@
 package pipelines
 
 import (
+	"strings"
+
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -87,7 +89,7 @@ func (g *generator) constant(k kind) value.Value {
 	case number:
 		if g.chance("decimal", 2) {
 			d := value.OfDecimal(pick(g, "decimal", decimals...))
-			if g.d.lacks(Decimals) {
+			if _, far := strings.CutPrefix(d.Text(), "1e"); g.d.lacks(Decimals) || far && g.d.lacks(Digits) {
 				return object1("$toDouble", d)
 			}
 			return d
@@ -124,6 +126,9 @@ func (g *generator) numeric(s scope, depth int) value.Value {
 	switch op := pick(g, "numeric", "$add", "$subtract", "$multiply", "$divide", "$abs", "$ceil", "$floor", "$trunc", "$round", "$toDouble", "$toDecimal",
 		"$sum", "$min", "$reduce", "count", "count", "element"); op {
 	case "$add", "$multiply":
+		if op == "$multiply" && g.d.lacks(Digits) {
+			return object1(op, list(g.expr(integer, s, depth), g.expr(integer, s, depth)))
+		}
 		if g.chance("three", 4) {
 			return object1(op, list(g.expr(number, s, depth), g.expr(number, s, depth), g.expr(number, s, depth)))
 		}
@@ -133,8 +138,11 @@ func (g *generator) numeric(s scope, depth int) value.Value {
 	case "$trunc", "$round":
 		return object1(op, list(g.expr(number, s, depth), whole(pick(g, "places", 0, 1, 2, -1, 5))))
 	case "$toDouble", "$toDecimal":
-		if g.d.lacks(Decimals) {
+		switch {
+		case g.d.lacks(Decimals):
 			op = "$toDouble"
+		case op == "$toDecimal" && g.d.lacks(Digits):
+			return object1(op, g.expr(integer, s, depth))
 		}
 		return object1(op, g.any(s, depth))
 	case "$sum", "$min":

@@ -20,6 +20,7 @@ type Ability string
 // The abilities. A source without one refuses with problem.Unsupported, or isn't exact.
 const (
 	Decimals   Ability = "Decimals"   // arithmetic with more digits than a double or a 64-bit integer holds
+	Digits     Ability = "Digits"     // decimals of more than 35 digits before the point or 30 behind it
 	Reduce     Ability = "Reduce"     // $reduce
 	Spread     Ability = "Spread"     // sums of doubles that are further apart than a decimal of the source has digits; they are null
 	Correlated Ability = "Correlated" // a $lookup whose pipeline uses a variable anywhere but in a first $match, or counts nothing
