@@ -33,6 +33,9 @@ type Scope interface {
 	Zone(name string)
 }
 
+// ShortText is how many characters a text has at most that every database sorts whole: MariaDB compares 1,024 bytes.
+const ShortText = 200
+
 // A Dialect writes operators. x, y are the texts of operands, which stand in parentheses where they need them, and so
 // does what a method returns. A computed value is held in the dialect's own type:
 //
@@ -91,7 +94,8 @@ type Dialect interface {
 	Written(x string) string
 	// Key returns what to group x by, and how the key is shown: an expression over the group, the same for the same
 	// records in any physical order.
-	Key(s Scope, x string, t schema.Type) (by, show string)
+	// short tells that a text has at most ShortText characters.
+	Key(s Scope, x string, t schema.Type, short bool) (by, show string)
 	// Accumulate writes Sum, Avg, Min, Max, Count, StdDevPop or StdDevSamp over a group. x is of type from, "" for Count.
 	Accumulate(s Scope, op algebra.Accumulate, x string, from schema.Type) (string, error)
 	// Pick writes the value of x, of type t, in the one record of a group for which the condition when holds.

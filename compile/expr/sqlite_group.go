@@ -25,7 +25,7 @@ func (sqlite) Order(_ Scope, x string, t schema.Type, desc bool) []string {
 // Written implements Dialect.
 func (sqlite) Written(x string) string { return x }
 
-func (sqlite) Key(_ Scope, x string, t schema.Type) (by, show string) {
+func (sqlite) Key(_ Scope, x string, t schema.Type, _ bool) (by, show string) {
 	switch t {
 	case schema.JSON, schema.Array:
 		return call(SQLiteJSONKey, x), "min(" + x + ")" // of equal documents the one whose text is least

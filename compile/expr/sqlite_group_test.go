@@ -151,7 +151,7 @@ func TestSQLiteKeyAndOrder(t *testing.T) {
 				t.Errorf("%v by %s: %s, want %s", tt.values, terms, got, want)
 			}
 		}
-		by, show := d.Key(p, "x", tt.t)
+		by, show := d.Key(p, "x", tt.t, false)
 		rows, err := db.Query("SELECT " + show + ", count(*) FROM t GROUP BY " + by + " ORDER BY " + strings.Join(d.Order(p, show, tt.t, false), ", "))
 		if err != nil {
 			t.Fatal(err)

@@ -21,7 +21,7 @@ func (b *builder) group(r *relation, st *algebra.Group, outer *scope) (*relation
 			next.columns = append(next.columns, x)
 			continue
 		}
-		by, show := b.d.Key(s, x, st.Keys[i].Type())
+		by, show := b.d.Key(s, x, st.Keys[i].Type(), brief(r, k))
 		next.group = append(next.group, by)
 		next.columns = append(next.columns, show)
 	}
@@ -29,7 +29,7 @@ func (b *builder) group(r *relation, st *algebra.Group, outer *scope) (*relation
 		if st.Always {
 			return nil, notApart() // there would be none where nothing is counted
 		}
-		by, show := b.d.Key(s, r.part.x, r.part.t)
+		by, show := b.d.Key(s, r.part.x, r.part.t, false)
 		next.group, next.part = append(next.group, by), &part{show, r.part.t}
 	}
 	if err := b.accumulate(s, next, st.Accumulators, next.group); err != nil {
@@ -42,6 +42,16 @@ func (b *builder) group(r *relation, st *algebra.Group, outer *scope) (*relation
 		}
 	}
 	return next, nil
+}
+
+// brief reports whether e is a column whose texts are known to be short.
+func brief(r *relation, e algebra.Expr) bool {
+	ref, ok := e.(algebra.Ref)
+	if !ok || r.shape.Columns[ref.Column].Field == nil {
+		return false
+	}
+	n := r.shape.Columns[ref.Column].Field.Length
+	return n > 0 && n <= expr.ShortText
 }
 
 // accumulate adds the accumulators over s to a group of it by these texts, and closes it.

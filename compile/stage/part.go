@@ -125,7 +125,7 @@ func (b *builder) nestParts(r *relation, st *algebra.Nest, l lead, at place) (*r
 func (b *builder) sliceParts(r *relation, skip, limit int64) *relation {
 	r = b.open(r)
 	s := &scope{b: b, r: r, lets: true}
-	by, _ := b.d.Key(s, r.part.x, r.part.t)
+	by, _ := b.d.Key(s, r.part.x, r.part.t, false)
 	number := b.window(r, "row_number() OVER ("+partition([]string{by})+ordered(b.terms(s, r.shape.Order))+")")
 	r.where = append(r.where, number+" > "+b.s.Arg(skip, "int8"))
 	if limit != all {

@@ -218,12 +218,14 @@ func (m dialect) Order(s expr.Scope, x string, t schema.Type, desc bool) []strin
 func (dialect) Written(x string) string { return x }
 
 // Key implements expr.Dialect.
-func (m dialect) Key(s expr.Scope, x string, t schema.Type) (by, show string) {
+func (m dialect) Key(s expr.Scope, x string, t schema.Type, short bool) (by, show string) {
 	switch t {
 	case schema.JSON:
 		return m.short(s, m.key(s, x)), "MIN(" + x + ")"
 	case schema.String:
-		return m.short(s, x), "MIN(" + x + ")"
+		if !short {
+			return m.short(s, x), "MIN(" + x + ")"
+		}
 	case schema.UUID:
 		return x, "CAST(MIN(" + m.Widen(s, x, t, schema.String) + ") AS UUID)"
 	}

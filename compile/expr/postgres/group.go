@@ -36,7 +36,7 @@ func (dialect) Order(s expr.Scope, x string, t schema.Type, desc bool) []string 
 func (dialect) Written(x string) string { return "(" + x + "::text" + pgC + ")" }
 
 // Key implements expr.Dialect. What is equal may be written in several ways; one of them is shown.
-func (dialect) Key(_ expr.Scope, x string, t schema.Type) (by, show string) {
+func (dialect) Key(_ expr.Scope, x string, t schema.Type, _ bool) (by, show string) {
 	switch t {
 	case schema.Decimal:
 		x = "trim_scale(" + x + ")"
