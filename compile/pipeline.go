@@ -7,6 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/compile/expr"
 	myexpr "github.com/bailiwick-dev/bailiwick/compile/expr/mysql"
 	pgexpr "github.com/bailiwick-dev/bailiwick/compile/expr/postgres"
+	liteexpr "github.com/bailiwick-dev/bailiwick/compile/expr/sqlite"
 	"github.com/bailiwick-dev/bailiwick/compile/stage"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -34,7 +35,7 @@ func (w *writer) pipeline(d Dialect) error {
 func (d Dialect) expressions() (expr.Dialect, error) {
 	switch d {
 	case SQLite:
-		return expr.SQLite(), nil
+		return liteexpr.Dialect(), nil
 	case PostgreSQL:
 		return pgexpr.Dialect(), nil
 	case MySQL:

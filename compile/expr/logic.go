@@ -150,10 +150,11 @@ func plain(e algebra.Expr) bool {
 	return false
 }
 
-// A nullComparer is a dialect that knows null in each comparison and Cmp without an operand that stands twice. Inside
+// A NullComparer is a dialect that knows null in each comparison and Cmp without an operand that stands twice. Inside
 // of an Over, where there are no Atoms, text would double with each comparison in another.
-type nullComparer interface {
-	compareNull(op algebra.Op, x, y string, t schema.Type) string
+type NullComparer interface {
+	// CompareNull writes x op y for operands of type t.
+	CompareNull(op algebra.Op, x, y string, t schema.Type) string
 }
 
 // compare writes a comparison that is never null: null equals null and is less than all else.
@@ -164,8 +165,8 @@ func (w writer) compare(e algebra.Apply) (string, error) {
 	}
 	x, y, t := args[0], args[1], e.Args[0].Type()
 	both := definite(e.Args[0]) && definite(e.Args[1])
-	if n, ok := w.d.(nullComparer); ok && !(both && e.Op != algebra.Ne && e.Op != algebra.Cmp) {
-		return n.compareNull(e.Op, x, y, t), nil
+	if n, ok := w.d.(NullComparer); ok && !(both && e.Op != algebra.Ne && e.Op != algebra.Cmp) {
+		return n.CompareNull(e.Op, x, y, t), nil
 	}
 	switch e.Op {
 	case algebra.Ne:

@@ -1,18 +1,19 @@
-package expr
+package sqlite
 
 import (
 	"fmt"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/compile/expr"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-func (sqlite) Order(_ Scope, x string, t schema.Type, desc bool) []string {
+func (dialect) Order(_ expr.Scope, x string, t schema.Type, desc bool) []string {
 	switch t {
 	case schema.JSON, schema.Array:
-		x = call(SQLiteJSONOrder, x)
+		x = call(expr.SQLiteJSONOrder, x)
 	case schema.String, schema.Any:
 		x += " COLLATE BINARY"
 	}
@@ -22,13 +23,13 @@ func (sqlite) Order(_ Scope, x string, t schema.Type, desc bool) []string {
 	return []string{x}
 }
 
-// Written implements Dialect.
-func (sqlite) Written(x string) string { return x }
+// Written implements expr.Dialect.
+func (dialect) Written(x string) string { return x }
 
-func (sqlite) Key(_ Scope, x string, t schema.Type, _ bool) (by, show string) {
+func (dialect) Key(_ expr.Scope, x string, t schema.Type, _ bool) (by, show string) {
 	switch t {
 	case schema.JSON, schema.Array:
-		return call(SQLiteJSONKey, x), "min(" + x + ")" // of equal documents the one whose text is least
+		return call(expr.SQLiteJSONKey, x), "min(" + x + ")" // of equal documents the one whose text is least
 	case schema.Double:
 		return x, "(min(" + x + ") + 0.0)" // 0 and -0 are one key
 	case schema.Any:
@@ -38,7 +39,7 @@ func (sqlite) Key(_ Scope, x string, t schema.Type, _ bool) (by, show string) {
 	return x, x
 }
 
-func (d sqlite) Accumulate(_ Scope, op algebra.Accumulate, x string, from schema.Type) (string, error) {
+func (d dialect) Accumulate(_ expr.Scope, op algebra.Accumulate, x string, from schema.Type) (string, error) {
 	structured := from == schema.JSON || from == schema.Array
 	switch op {
 	case algebra.Count:
@@ -48,29 +49,29 @@ func (d sqlite) Accumulate(_ Scope, op algebra.Accumulate, x string, from schema
 		case schema.Integer:
 			return sumOfIntegers(x), nil
 		case schema.Decimal:
-			return call(SQLiteSum+SQLiteOfDecimals, x), nil
+			return call(expr.SQLiteSum+expr.SQLiteOfDecimals, x), nil
 		}
-		return call(SQLiteSum, x), nil
+		return call(expr.SQLiteSum, x), nil
 	case algebra.Avg:
 		if from == schema.Integer {
 			high, low := halves(x)
 			return "((" + high + " * 4294967296.0 + " + low + ") / count(" + x + "))", nil
 		}
-		return call(SQLiteAvg, x), nil
+		return call(expr.SQLiteAvg, x), nil
 	case algebra.Min:
 		if structured {
-			return call(SQLiteJSONMin, x), nil
+			return call(expr.SQLiteJSONMin, x), nil
 		}
 		return call("min", x), nil
 	case algebra.Max:
 		if structured {
-			return call(SQLiteJSONMax, x), nil
+			return call(expr.SQLiteJSONMax, x), nil
 		}
 		return call("max", x), nil
 	case algebra.StdDevPop:
-		return call(SQLiteStdDevPop, x), nil
+		return call(expr.SQLiteStdDevPop, x), nil
 	case algebra.StdDevSamp:
-		return call(SQLiteStdDevSamp, x), nil
+		return call(expr.SQLiteStdDevSamp, x), nil
 	}
 	return "", problem.New(problem.Internal, fmt.Sprintf("no accumulator %d in SQLite", op))
 }
@@ -87,11 +88,11 @@ func halves(x string) (high, low string) {
 	return "(sum(" + x + " >> 32) + (" + low + " >> 32))", "(" + low + " & 4294967295)"
 }
 
-func (sqlite) Pick(_ Scope, x, when string, _ schema.Type) string {
+func (dialect) Pick(_ expr.Scope, x, when string, _ schema.Type) string {
 	return "max(CASE WHEN " + when + " THEN " + x + " END)"
 }
 
-func (sqlite) Collect(_ Scope, x string, terms []string) string {
+func (dialect) Collect(_ expr.Scope, x string, terms []string) string {
 	order := ""
 	if len(terms) > 0 {
 		order = " ORDER BY " + strings.Join(terms, ", ")
@@ -99,9 +100,9 @@ func (sqlite) Collect(_ Scope, x string, terms []string) string {
 	return "('[' || coalesce(group_concat(" + orNull(x) + ", ','" + order + "), '') || ']')"
 }
 
-func (sqlite) Distinct(_ Scope, x string) string { return call(SQLiteDistinct, x) }
+func (dialect) Distinct(_ expr.Scope, x string) string { return call(expr.SQLiteDistinct, x) }
 
-func (d sqlite) Digest(s Scope, seed string, xs []string, types []schema.Type) string {
+func (d dialect) Digest(s expr.Scope, seed string, xs []string, types []schema.Type) string {
 	args := []string{s.Arg(seed, "")}
 	for i, x := range xs {
 		if types[i] == schema.Bytes {
@@ -113,25 +114,25 @@ func (d sqlite) Digest(s Scope, seed string, xs []string, types []schema.Type) s
 		}
 		args = append(args, d.Convert(s, x, types[i], schema.String))
 	}
-	return call(SQLiteDigest, args...)
+	return call(expr.SQLiteDigest, args...)
 }
 
-func (sqlite) Elements(s Scope, x string) (from, element, position string) {
+func (dialect) Elements(s expr.Scope, x string) (from, element, position string) {
 	e := s.Alias("e")
-	return "json_each(" + call(SQLiteUnwind, x) + ") AS " + e, e + ".value", e + ".key"
+	return "json_each(" + call(expr.SQLiteUnwind, x) + ") AS " + e, e + ".value", e + ".key"
 }
 
 // Barrier has an offset: SQLite never merges a table that has one.
-func (sqlite) Barrier() string { return " LIMIT -1 OFFSET 0" }
+func (dialect) Barrier() string { return " LIMIT -1 OFFSET 0" }
 
 // An inside is the scope of an element. What is computed there is no column of the stage.
-type inside struct{ Scope }
+type inside struct{ expr.Scope }
 
 func (inside) Atom(x string) string { return x }
 
 // Over has each operand once. The elements stand in a table of their own inside of the aggregate's, for an aggregate
 // that names columns of an outer statement alone would belong to that one.
-func (sqlite) Over(s Scope, o Over) (string, error) {
+func (dialect) Over(s expr.Scope, o expr.Over) (string, error) {
 	e, l, r := s.Alias("e"), s.Alias("l"), s.Alias("r")
 	before := ""
 	if o.Do == algebra.ReduceEach {
@@ -142,13 +143,13 @@ func (sqlite) Over(s Scope, o Over) (string, error) {
 		return "", err
 	}
 	if o.Do == algebra.ReduceEach {
-		return "(WITH RECURSIVE " + r + "(i, l, v) AS (SELECT 0, " + call(SQLiteList, o.Input) + ", " + o.Initial +
-			" UNION ALL SELECT " + r + ".i + 1, " + r + ".l, " + call(SQLiteBounded, body) +
-			" FROM " + r + ", json_each(" + call(SQLiteItem, r+".l", r+".i") + ") AS " + e +
+		return "(WITH RECURSIVE " + r + "(i, l, v) AS (SELECT 0, " + call(expr.SQLiteList, o.Input) + ", " + o.Initial +
+			" UNION ALL SELECT " + r + ".i + 1, " + r + ".l, " + call(expr.SQLiteBounded, body) +
+			" FROM " + r + ", json_each(" + call(expr.SQLiteItem, r+".l", r+".i") + ") AS " + e +
 			") SELECT CASE WHEN " + r + ".l IS NOT NULL THEN " + r + ".v END FROM " + r + " ORDER BY " + r + ".i DESC LIMIT 1)", nil
 	}
 	columns, where, outer := orNull(body)+" AS v", "", ""
-	from, when := call(SQLiteItems, o.Input)+" AS l", l+".l IS NOT NULL"
+	from, when := call(expr.SQLiteItems, o.Input)+" AS l", l+".l IS NOT NULL"
 	if o.Do == algebra.SelectEach {
 		columns, where = orNull(e+".value")+" AS v", " WHERE "+body
 		if o.Limit != "" {

@@ -1,4 +1,4 @@
-package expr_test
+package sqlite_test
 
 import (
 	"testing"

@@ -1,27 +1,31 @@
-package expr
+// Package sqlite writes the expressions of algebra for SQLite.
+//
+// It stands inside of compile, as one of the dialects of compile/expr.
+package sqlite
 
 import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/compile/expr"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// SQLite returns the dialect of SQLite 3.45 or later with the functions of source/sqldb/sqlitefunc.
+// Dialect returns the dialect of SQLite 3.45 or later with the functions of source/sqldb/sqlitefunc.
 //
 // What is asked for most often is plain SQL: stored columns, comparisons, booleans, and all of a group by whole
 // numbers, texts and dates. JSON is joined from texts and never parsed by SQLite, which fails where it nests deep.
 // No operand is repeated but those that a comment of Dialect allows, so text grows no faster than the expression.
-func SQLite() Dialect { return sqlite{} }
+func Dialect() expr.Dialect { return dialect{} }
 
-type sqlite struct{ Standard }
+type dialect struct{ expr.Standard }
 
 // call writes the call of a function.
 func call(name string, args ...string) string { return name + "(" + strings.Join(args, ", ") + ")" }
 
-func (sqlite) Stored(_ Scope, x string, f *schema.Field) string {
+func (dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
 	switch f.Type {
 	case schema.String:
 		return "CASE WHEN typeof(" + x + ") = 'text' THEN " + x + " END"
@@ -37,20 +41,20 @@ func (sqlite) Stored(_ Scope, x string, f *schema.Field) string {
 		return "CASE typeof(" + x + ") WHEN 'integer' THEN " + x + " WHEN 'real' THEN CASE WHEN " + x + " = CAST(" + x +
 			" AS INTEGER) THEN CAST(" + x + " AS INTEGER) WHEN abs(" + x + ") < 9e999 THEN " + x + " END END"
 	case schema.Date:
-		return call(SQLiteInstant, x)
+		return call(expr.SQLiteInstant, x)
 	case schema.Day:
-		return call(SQLiteDay, x)
+		return call(expr.SQLiteDay, x)
 	case schema.UUID:
-		return call(SQLiteUUID, x)
+		return call(expr.SQLiteUUID, x)
 	case schema.JSON, schema.Array:
-		return call(SQLiteJSON, x)
+		return call(expr.SQLiteJSON, x)
 	}
 	return "+" + x // the sign takes the affinity off, so that it compares as what it is
 }
 
-// Find implements Dialect. What isn't of its type is equal to nothing that is, so the columns themselves are equal; but
+// Find implements expr.Dialect. What isn't of its type is equal to nothing that is, so the columns themselves are equal; but
 // not those of Doubles, which may hold whole numbers that no Double is.
-func (sqlite) Find(x string, f *schema.Field, y string, g *schema.Field) string {
+func (dialect) Find(x string, f *schema.Field, y string, g *schema.Field) string {
 	if f.Type != g.Type || f.Unordered || g.Unordered {
 		return ""
 	}
@@ -63,7 +67,7 @@ func (sqlite) Find(x string, f *schema.Field, y string, g *schema.Field) string 
 	return ""
 }
 
-func (sqlite) Const(s Scope, v value.Value, t schema.Type) string {
+func (dialect) Const(s expr.Scope, v value.Value, t schema.Type) string {
 	if v.IsNull() {
 		return "NULL"
 	}
@@ -104,15 +108,15 @@ func floorDiv(x, y int64) int64 {
 	return q
 }
 
-func (sqlite) Part(s Scope, x string, path query.Path) (string, error) {
-	return call(SQLitePart, append([]string{x}, names(s, path)...)...), nil
+func (dialect) Part(s expr.Scope, x string, path query.Path) (string, error) {
+	return call(expr.SQLitePart, append([]string{x}, names(s, path)...)...), nil
 }
 
-func (sqlite) SetPart(s Scope, x string, path query.Path, v string) (string, error) {
-	return call(SQLiteSetPart, append([]string{x, v}, names(s, path)...)...), nil
+func (dialect) SetPart(s expr.Scope, x string, path query.Path, v string) (string, error) {
+	return call(expr.SQLiteSetPart, append([]string{x, v}, names(s, path)...)...), nil
 }
 
-func names(s Scope, path query.Path) []string {
+func names(s expr.Scope, path query.Path) []string {
 	out := make([]string, len(path))
 	for i, part := range path {
 		out[i] = s.Arg(part, "")
@@ -120,7 +124,7 @@ func names(s Scope, path query.Path) []string {
 	return out
 }
 
-func (sqlite) Object(s Scope, names, values []string) string {
+func (dialect) Object(s expr.Scope, names, values []string) string {
 	if len(names) == 0 {
 		return "'{}'"
 	}
@@ -135,7 +139,7 @@ func (sqlite) Object(s Scope, names, values []string) string {
 	return joined(append(parts, "'}'"))
 }
 
-func (sqlite) List(_ Scope, values []string) string {
+func (dialect) List(_ expr.Scope, values []string) string {
 	if len(values) == 0 {
 		return "'[]'"
 	}
@@ -162,42 +166,42 @@ func joined(parts []string) string {
 	return "(" + strings.Join(parts, " || ") + ")"
 }
 
-func (d sqlite) As(_ Scope, x string, from, to schema.Type) string {
+func (d dialect) As(_ expr.Scope, x string, from, to schema.Type) string {
 	if from == schema.Any {
 		if to == schema.Double {
-			return call(SQLiteAnyDouble, x)
+			return call(expr.SQLiteAnyDouble, x)
 		}
-		x = call(SQLiteOfAny, x)
+		x = call(expr.SQLiteOfAny, x)
 	}
 	switch to {
 	case schema.String:
-		return call(SQLiteAsString, x)
+		return call(expr.SQLiteAsString, x)
 	case schema.Integer:
-		return call(SQLiteAsInteger, x)
+		return call(expr.SQLiteAsInteger, x)
 	case schema.Double:
-		return call(SQLiteAsDouble, x)
+		return call(expr.SQLiteAsDouble, x)
 	case schema.Decimal:
-		return call(SQLiteAsDecimal, x)
+		return call(expr.SQLiteAsDecimal, x)
 	case schema.Boolean:
-		return call(SQLiteAsBoolean, x)
+		return call(expr.SQLiteAsBoolean, x)
 	case schema.Date:
-		return call(SQLiteAsDate, x)
+		return call(expr.SQLiteAsDate, x)
 	}
 	return "NULL"
 }
 
-func (d sqlite) ToJSON(s Scope, x string, from schema.Type) string {
+func (d dialect) ToJSON(s expr.Scope, x string, from schema.Type) string {
 	switch from {
 	case schema.JSON, schema.Array:
 		return x
 	case schema.Integer:
 		return "CAST(" + x + " AS TEXT)"
 	case schema.Double, schema.Decimal:
-		return call(SQLiteNumber, x)
+		return call(expr.SQLiteNumber, x)
 	case schema.Any:
-		return call(SQLiteAnyJSON, x)
+		return call(expr.SQLiteAnyJSON, x)
 	case schema.String:
-		return call(SQLiteQuote, x)
+		return call(expr.SQLiteQuote, x)
 	case schema.Boolean:
 		return d.text(x, from)
 	}
@@ -205,21 +209,21 @@ func (d sqlite) ToJSON(s Scope, x string, from schema.Type) string {
 }
 
 // text is what value.AppendText makes of x; numbers stay as they are.
-func (d sqlite) text(x string, from schema.Type) string {
+func (d dialect) text(x string, from schema.Type) string {
 	switch from {
 	case schema.Boolean:
 		return "CASE " + x + " WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"
 	case schema.Date:
-		return call(SQLiteDateText, x)
+		return call(expr.SQLiteDateText, x)
 	case schema.Day:
-		return call(SQLiteDayText, x)
+		return call(expr.SQLiteDayText, x)
 	case schema.Bytes:
-		return call(SQLiteBase64, x)
+		return call(expr.SQLiteBase64, x)
 	}
 	return x
 }
 
-func (d sqlite) Convert(_ Scope, x string, from, to schema.Type) string {
+func (d dialect) Convert(_ expr.Scope, x string, from, to schema.Type) string {
 	suffix := ""
 	switch from {
 	case to:
@@ -231,16 +235,16 @@ func (d sqlite) Convert(_ Scope, x string, from, to schema.Type) string {
 		case schema.String:
 			return x
 		case schema.Boolean:
-			return call(SQLiteToBoolean, x)
+			return call(expr.SQLiteToBoolean, x)
 		}
 		return "NULL"
 	case schema.Any:
-		x, suffix = call(SQLiteOfAny, x), SQLiteOfJSON
+		x, suffix = call(expr.SQLiteOfAny, x), expr.SQLiteOfJSON
 	case schema.JSON, schema.Array:
-		suffix = SQLiteOfJSON
+		suffix = expr.SQLiteOfJSON
 	case schema.Decimal:
 		if to == schema.String {
-			suffix = SQLiteOfDecimals
+			suffix = expr.SQLiteOfDecimals
 		}
 	case schema.Boolean:
 		switch to {
@@ -267,37 +271,37 @@ func (d sqlite) Convert(_ Scope, x string, from, to schema.Type) string {
 }
 
 var conversions = map[schema.Type]string{
-	schema.Integer: SQLiteToInteger, schema.Double: SQLiteToDouble, schema.Decimal: SQLiteToDecimal,
-	schema.String: SQLiteToString, schema.Boolean: SQLiteToBoolean, schema.Date: SQLiteToDate,
+	schema.Integer: expr.SQLiteToInteger, schema.Double: expr.SQLiteToDouble, schema.Decimal: expr.SQLiteToDecimal,
+	schema.String: expr.SQLiteToString, schema.Boolean: expr.SQLiteToBoolean, schema.Date: expr.SQLiteToDate,
 }
 
-func (sqlite) Widen(_ Scope, x string, _, to schema.Type) string {
+func (dialect) Widen(_ expr.Scope, x string, _, to schema.Type) string {
 	if to == schema.Double {
 		return "CAST(" + x + " AS REAL)"
 	}
 	return x // an integer is a decimal here, a day the milliseconds of its midnight, a UUID text
 }
 
-func (sqlite) Matches(s Scope, x string, r query.Regex) (string, error) {
-	return call(SQLiteMatches, s.Arg(r.Expression(), ""), x), nil
+func (dialect) Matches(s expr.Scope, x string, r query.Regex) (string, error) {
+	return call(expr.SQLiteMatches, s.Arg(r.Expression(), ""), x), nil
 }
 
-func (sqlite) DatePart(s Scope, x, part, zone string) string {
-	return call(SQLiteDatePart, x, s.Arg(part, ""), s.Arg(zone, ""))
+func (dialect) DatePart(s expr.Scope, x, part, zone string) string {
+	return call(expr.SQLiteDatePart, x, s.Arg(part, ""), s.Arg(zone, ""))
 }
 
-func (sqlite) DateTrunc(s Scope, x string, e algebra.DateTrunc) string {
-	return call(SQLiteDateTrunc, x, s.Arg(e.Unit, ""), s.Arg(e.Zone, ""), s.Arg(int64(e.WeekStart), ""))
+func (dialect) DateTrunc(s expr.Scope, x string, e algebra.DateTrunc) string {
+	return call(expr.SQLiteDateTrunc, x, s.Arg(e.Unit, ""), s.Arg(e.Zone, ""), s.Arg(int64(e.WeekStart), ""))
 }
 
-func (sqlite) DateText(s Scope, x, format, zone string) string {
-	return call(SQLiteDateWrite, x, s.Arg(format, ""), s.Arg(zone, ""))
+func (dialect) DateText(s expr.Scope, x, format, zone string) string {
+	return call(expr.SQLiteDateWrite, x, s.Arg(format, ""), s.Arg(zone, ""))
 }
 
-func (sqlite) DateShift(s Scope, x, amount, unit, zone string) string {
-	return call(SQLiteDateShift, x, amount, s.Arg(unit, ""), s.Arg(zone, ""))
+func (dialect) DateShift(s expr.Scope, x, amount, unit, zone string) string {
+	return call(expr.SQLiteDateShift, x, amount, s.Arg(unit, ""), s.Arg(zone, ""))
 }
 
-func (sqlite) DateDiff(s Scope, from, to string, e algebra.DateDiff) string {
-	return call(SQLiteDateDiff, from, to, s.Arg(e.Unit, ""), s.Arg(e.Zone, ""), s.Arg(int64(e.WeekStart), ""))
+func (dialect) DateDiff(s expr.Scope, from, to string, e algebra.DateDiff) string {
+	return call(expr.SQLiteDateDiff, from, to, s.Arg(e.Unit, ""), s.Arg(e.Zone, ""), s.Arg(int64(e.WeekStart), ""))
 }

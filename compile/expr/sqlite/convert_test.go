@@ -1,4 +1,4 @@
-package expr_test
+package sqlite_test
 
 import (
 	"math"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/algebra"
 	"github.com/bailiwick-dev/bailiwick/compile/expr"
+	dialect "github.com/bailiwick-dev/bailiwick/compile/expr/sqlite"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -185,7 +186,7 @@ func TestSQLiteStored(t *testing.T) {
 	} {
 		wants := strings.Split(tt.want, "|")
 		for i, typ := range types {
-			text := expr.SQLite().Stored(&place{}, "t.x", &schema.Field{Type: typ})
+			text := dialect.Dialect().Stored(&place{}, "t.x", &schema.Field{Type: typ})
 			if got := askText(t, db, "SELECT "+text+" FROM (SELECT ? AS x) AS t", []any{tt.stored}); got != wants[i] {
 				t.Errorf("%v as %s = %s, want %s", tt.stored, typ, got, wants[i])
 			}
@@ -199,7 +200,7 @@ func TestSQLiteAffinity(t *testing.T) {
 	if _, err := db.Exec("CREATE TABLE t (s TEXT COLLATE NOCASE, n NUMERIC, x); INSERT INTO t VALUES ('a', '7', 5), ('B', 'b', '5')"); err != nil {
 		t.Fatal(err)
 	}
-	d := expr.SQLite()
+	d := dialect.Dialect()
 	for _, tt := range []struct {
 		e    func(p *place) algebra.Expr
 		t    schema.Type

@@ -1,4 +1,4 @@
-package expr_test
+package sqlite_test
 
 import (
 	"database/sql"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/algebra"
 	"github.com/bailiwick-dev/bailiwick/compile/expr"
+	dialect "github.com/bailiwick-dev/bailiwick/compile/expr/sqlite"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -64,7 +65,7 @@ func TestSQLiteAccumulate(t *testing.T) {
 			if want == "" {
 				continue
 			}
-			text, err := expr.SQLite().Accumulate(&place{}, ops[i], "x", tt.from)
+			text, err := dialect.Dialect().Accumulate(&place{}, ops[i], "x", tt.from)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,7 +91,7 @@ func TestSQLiteSumOrder(t *testing.T) {
 
 func TestSQLiteCollect(t *testing.T) {
 	db := openSQLite(t)
-	d, p := expr.SQLite(), &place{}
+	d, p := dialect.Dialect(), &place{}
 	for _, tt := range []struct {
 		values                  []any
 		collect, back, distinct string
@@ -120,7 +121,7 @@ func TestSQLiteCollect(t *testing.T) {
 
 func TestSQLiteKeyAndOrder(t *testing.T) {
 	db := openSQLite(t)
-	d, p := expr.SQLite(), &place{}
+	d, p := dialect.Dialect(), &place{}
 	for _, tt := range []struct {
 		t            schema.Type
 		values       []any
@@ -234,11 +235,11 @@ func TestSQLiteOverColumns(t *testing.T) {
 			"'[[[0,0],0],[1,1],null]'"},
 	} {
 		p := &place{columns: []string{"t.x", "t.n"}}
-		text, err := expr.Write(expr.SQLite(), p, tt.e)
+		text, err := expr.Write(dialect.Dialect(), p, tt.e)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := askText(t, db, "SELECT "+expr.SQLite().Collect(p, text, []string{"t.n"})+" FROM t", p.args); got != tt.want {
+		if got := askText(t, db, "SELECT "+dialect.Dialect().Collect(p, text, []string{"t.n"})+" FROM t", p.args); got != tt.want {
 			t.Errorf("%s = %s, want %s", text, got, tt.want)
 		}
 	}
@@ -246,7 +247,7 @@ func TestSQLiteOverColumns(t *testing.T) {
 
 func TestSQLiteElements(t *testing.T) {
 	db := openSQLite(t)
-	d, p := expr.SQLite(), &place{}
+	d, p := dialect.Dialect(), &place{}
 	fill(t, db, []any{`[1,null,{"a":1e400},"x"]`, `[]`, nil, `"y"`, `{"b":[1]}`})
 	from, element, position := d.Elements(p, "t.x")
 	got := askText(t, db, "SELECT group_concat(n || ':' || "+position+" || '=' || coalesce("+element+", 'null'), ' ' ORDER BY n, "+position+") FROM t, "+from, nil)
@@ -258,7 +259,7 @@ func TestSQLiteElements(t *testing.T) {
 func TestSQLiteDigest(t *testing.T) {
 	db := openSQLite(t)
 	p := &place{}
-	d := expr.SQLite()
+	d := dialect.Dialect()
 	types := []schema.Type{schema.String, schema.Integer, schema.Double, schema.Decimal, schema.Boolean, schema.Date, schema.Day, schema.UUID,
 		schema.Bytes, schema.JSON, schema.JSON, schema.Any, schema.String}
 	values := []value.Value{value.OfString("a"), value.OfInt(-1), value.OfFloat(0.5), value.OfDecimal("1.50"), value.OfBool(true), value.OfDate(1_500_000),
@@ -279,7 +280,7 @@ func TestSQLiteDigest(t *testing.T) {
 func TestSQLiteBarrier(t *testing.T) {
 	db := openSQLite(t)
 	fill(t, db, []any{1, 2, 3})
-	for barrier, want := range map[string]bool{"": false, expr.SQLite().Barrier(): true} {
+	for barrier, want := range map[string]bool{"": false, dialect.Dialect().Barrier(): true} {
 		rows, err := db.Query("EXPLAIN QUERY PLAN SELECT y FROM (SELECT length(x) AS y FROM t" + barrier + ") AS d WHERE y > 0 AND y < 9")
 		if err != nil {
 			t.Fatal(err)
@@ -331,7 +332,7 @@ func TestSQLiteDeep(t *testing.T) {
 		}
 		e = algebra.Over{Do: algebra.MapEach, Input: document("[[[1]]]"), Body: e}
 		p := &place{}
-		text, err := expr.Write(expr.SQLite(), p, e)
+		text, err := expr.Write(dialect.Dialect(), p, e)
 		if err != nil {
 			t.Fatal(err)
 		}

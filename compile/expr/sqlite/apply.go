@@ -1,17 +1,18 @@
-package expr
+package sqlite
 
 import (
 	"fmt"
 
 	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/compile/expr"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-func (d sqlite) Apply(_ Scope, e algebra.Apply, args []string) (string, error) {
+func (d dialect) Apply(_ expr.Scope, e algebra.Apply, args []string) (string, error) {
 	if name, ok := sqliteArithmetic[e.Op]; ok {
 		if e.T == schema.Decimal && e.Op != algebra.Div && e.Op != algebra.Mod {
-			name += SQLiteOfDecimals
+			name += expr.SQLiteOfDecimals
 		}
 		return call(name, args...), nil
 	}
@@ -33,34 +34,34 @@ func (d sqlite) Apply(_ Scope, e algebra.Apply, args []string) (string, error) {
 }
 
 var sqliteArithmetic = map[algebra.Op]string{
-	algebra.Add: SQLiteAdd, algebra.Sub: SQLiteSubtract, algebra.Mul: SQLiteMultiply, algebra.Div: SQLiteDivide, algebra.Mod: SQLiteModulo,
-	algebra.Abs: SQLiteAbs, algebra.Ceil: SQLiteCeil, algebra.Floor: SQLiteFloor, algebra.Trunc: SQLiteTrunc, algebra.Round: SQLiteRound,
+	algebra.Add: expr.SQLiteAdd, algebra.Sub: expr.SQLiteSubtract, algebra.Mul: expr.SQLiteMultiply, algebra.Div: expr.SQLiteDivide, algebra.Mod: expr.SQLiteModulo,
+	algebra.Abs: expr.SQLiteAbs, algebra.Ceil: expr.SQLiteCeil, algebra.Floor: expr.SQLiteFloor, algebra.Trunc: expr.SQLiteTrunc, algebra.Round: expr.SQLiteRound,
 }
 
 // sqliteCalls are the operators that are one function.
 var sqliteCalls = map[algebra.Op]string{
-	algebra.Truth: SQLiteTruth, algebra.Concat: SQLiteConcat, algebra.Substr: SQLiteSubstring,
+	algebra.Truth: expr.SQLiteTruth, algebra.Concat: expr.SQLiteConcat, algebra.Substr: expr.SQLiteSubstring,
 	algebra.Lower: "lower", algebra.Upper: "upper", // SQLite knows no letters but A to Z
 	algebra.Trim: "trim", algebra.TrimLeft: "ltrim", algebra.TrimRight: "rtrim",
-	algebra.Split: SQLiteSplit, algebra.Length: "length", algebra.ReplaceAll: SQLiteReplace,
-	algebra.Size: SQLiteSize, algebra.ElemAt: SQLiteElement, algebra.InList: SQLiteInList, algebra.SliceList: SQLiteSlice,
-	algebra.JoinLists: SQLiteJoin, algebra.SumList: SQLiteSumList, algebra.AvgList: SQLiteAvgList,
-	algebra.MinList: SQLiteMinList, algebra.MaxList: SQLiteMaxList,
+	algebra.Split: expr.SQLiteSplit, algebra.Length: "length", algebra.ReplaceAll: expr.SQLiteReplace,
+	algebra.Size: expr.SQLiteSize, algebra.ElemAt: expr.SQLiteElement, algebra.InList: expr.SQLiteInList, algebra.SliceList: expr.SQLiteSlice,
+	algebra.JoinLists: expr.SQLiteJoin, algebra.SumList: expr.SQLiteSumList, algebra.AvgList: expr.SQLiteAvgList,
+	algebra.MinList: expr.SQLiteMinList, algebra.MaxList: expr.SQLiteMaxList,
 }
 
-func (d sqlite) Compare(_ Scope, op algebra.Op, x, y string, t schema.Type) (string, error) {
+func (d dialect) Compare(_ expr.Scope, op algebra.Op, x, y string, t schema.Type) (string, error) {
 	if t == schema.JSON || t == schema.Array {
-		return d.compareNull(op, x, y, t), nil
+		return d.CompareNull(op, x, y, t), nil
 	}
-	return "(" + x + " " + Sign(op) + " " + y + ")", nil
+	return "(" + x + " " + expr.Sign(op) + " " + y + ")", nil
 }
 
-// compareNull implements nullComparer. Null becomes something below all values of the type: a number for text and
+// CompareNull implements expr.NullComparer. Null becomes something below all values of the type: a number for text and
 // bytes, for whole numbers one below them all. There is nothing below a real that may be infinite, so those are compared
 // by their negatives, with text, which is above all numbers, for null.
-func (sqlite) compareNull(op algebra.Op, x, y string, t schema.Type) string {
+func (dialect) CompareNull(op algebra.Op, x, y string, t schema.Type) string {
 	if t == schema.JSON || t == schema.Array {
-		order := call(SQLiteJSONCompare, x, y)
+		order := call(expr.SQLiteJSONCompare, x, y)
 		return "(" + order + map[algebra.Op]string{algebra.Eq: " = 0", algebra.Ne: " <> 0", algebra.Gt: " = 1", algebra.Gte: " IN (0, 1)",
 			algebra.Lt: " = -1", algebra.Lte: " IN (0, -1)"}[op] + ")"
 	}
@@ -70,14 +71,14 @@ func (sqlite) compareNull(op algebra.Op, x, y string, t schema.Type) string {
 	case algebra.Ne:
 		return "(" + x + " IS NOT " + y + ")"
 	case algebra.Cmp:
-		return call(SQLiteCompare, x, y)
+		return call(expr.SQLiteCompare, x, y)
 	}
 	least := "0"
 	switch t {
 	case schema.Double, schema.Decimal:
-		return "(coalesce(- " + y + ", '') " + Sign(op) + " coalesce(- " + x + ", ''))"
+		return "(coalesce(- " + y + ", '') " + expr.Sign(op) + " coalesce(- " + x + ", ''))"
 	case schema.Integer, schema.Boolean, schema.Date, schema.Day:
 		least = "-1e19"
 	}
-	return "(coalesce(" + x + ", " + least + ") " + Sign(op) + " coalesce(" + y + ", " + least + "))"
+	return "(coalesce(" + x + ", " + least + ") " + expr.Sign(op) + " coalesce(" + y + ", " + least + "))"
 }

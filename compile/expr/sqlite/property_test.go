@@ -1,4 +1,4 @@
-package expr_test
+package sqlite_test
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/algebra"
 	"github.com/bailiwick-dev/bailiwick/compile/expr"
+	dialect "github.com/bailiwick-dev/bailiwick/compile/expr/sqlite"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -243,7 +244,7 @@ func (g tree) json(depth int) algebra.Expr {
 // a value of its type is.
 func TestSQLiteTotal(t *testing.T) {
 	db := openSQLite(t)
-	d := expr.SQLite()
+	d := dialect.Dialect()
 	asked, nulls := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		g := tree{t: t}

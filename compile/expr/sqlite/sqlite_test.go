@@ -1,4 +1,4 @@
-package expr_test
+package sqlite_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/algebra"
 	"github.com/bailiwick-dev/bailiwick/compile/expr"
+	dialect "github.com/bailiwick-dev/bailiwick/compile/expr/sqlite"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source/sqldb/sqlitefunc"
@@ -63,7 +64,7 @@ func openSQLite(t testing.TB) *sql.DB {
 func ask(t testing.TB, db *sql.DB, e algebra.Expr) string {
 	t.Helper()
 	p := &place{}
-	text, err := expr.Write(expr.SQLite(), p, e)
+	text, err := expr.Write(dialect.Dialect(), p, e)
 	if err != nil {
 		t.Fatalf("%#v: %v", e, err)
 	}
