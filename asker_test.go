@@ -185,13 +185,14 @@ func (a *asker) call() tool.Request {
 		args = append(args, a.analysis(name)...)
 	case "text_search":
 		if a.IntN(8) > 0 {
-			a.asked = pick(a.Rand, "users", "issues", "comments", "comments")
+			a.asked = pick(a.Rand, "users", "users", "issues", "comments")
 			args[0] = fmt.Sprintf(`"class_name": %q`, a.asked)
 		}
-		words := pick(a.Rand, "a", "A", "crash", "slow", "é", `"a"`, "1", "101", "2", "dev", "O'Neil x", `"O'Neil x"`, "ab", "b", "0x", "* ( a", "the crash", "NOT a OR", "!")
-		words += pick(a.Rand, "", "", "", " -a", " -1", ` -"crash"`, " -the", " a", " slow", " boss")
+		words := pick(a.Rand, "a", "a", "A", "crash", "crash", "slow", "é", `"a"`, "1", "101", "2", "dev", "dev", "ops", "boss", "done", "O'Neil x", `"O'Neil x"`,
+			"ab", "b", "0x", "* ( a", "the crash", "NOT a OR", "!")
+		words += pick(a.Rand, "", "", "", "", "", "", " -a", " -1", ` -"crash"`, " -the", " a", " slow", " boss")
 		args = append(args, fmt.Sprintf(`"query": %q`, words))
-		maybe(`"fields": [%q]`, a.field())
+		maybe(`"fields": [%q]`, pick(a.Rand, "name", "role", "title", "status", "body", a.field()))
 		maybe(`"limit": %d`, 1+a.IntN(4))
 	case "get_sample_objects":
 		maybe(`"limit": %d`, 1+a.IntN(4))

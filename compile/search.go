@@ -105,10 +105,15 @@ func (p postgres) search(w *writer, of *policy.Search) error {
 }
 
 // finds writes that a field holds a term. The index has computed this very expression for every record there is, hidden
-// ones as well, so it raises an error for none.
+// ones as well, so it raises an error for none. A column of words is only read.
 func (postgres) finds(w *writer, in []policy.Searched, place string) {
 	sep := ""
 	for _, x := range in {
+		if x.Index.Column != "" {
+			w.write(sep, w.column(view(-1), x.Index.Column), " @@ ", words(x.Index.Config, place))
+			sep = " OR "
+			continue
+		}
 		for _, f := range x.Fields {
 			text := w.column(view(-1), f)
 			if x.Index.NoNulls {

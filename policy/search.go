@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,22 +36,30 @@ func (v *View) SearchFields() []string {
 	return out
 }
 
-// textIndex returns the index that a visible field is searched by: rather one that holds nothing hidden, so that what
-// is hidden doesn't choose; nil for none.
+// textIndex returns the index that a visible field is searched by: one that holds nothing hidden before one that does,
+// so that what is hidden doesn't choose, and one of single fields before one of several together; nil for none.
 func (v *View) textIndex(field string) *schema.TextIndex {
 	hidden := func(name string) bool { return v.Field(name) == nil }
-	var best *schema.TextIndex
+	var best [3]*schema.TextIndex
 	for i := range v.class.Text {
 		x := &v.class.Text[i]
+		some := slices.ContainsFunc(x.Fields, hidden)
+		rank := 0
 		switch {
 		case !slices.Contains(x.Fields, field), x.Key != "" && hidden(x.Key):
-		case !slices.ContainsFunc(x.Fields, hidden):
-			return x
-		case best == nil:
-			best = x
+			continue
+		case x.Column != "" && (some || hidden(x.Column)):
+			continue // its words can't be told apart
+		case x.Column != "":
+			rank = 2
+		case some:
+			rank = 1
+		}
+		if best[rank] == nil {
+			best[rank] = x
 		}
 	}
-	return best
+	return cmp.Or(best[0], best[1], best[2])
 }
 
 // search narrows q to the fields that it names, or to all that can be searched.
@@ -71,6 +80,10 @@ func (v *View) search(q *search.Query) (*Search, error) {
 		if !slices.Contains(can, name) {
 			return nil, &problem.Error{Code: problem.Unsupported, Pointer: at, Detail: fmt.Sprintf("%s has no full-text index", name),
 				Suggestion: "leave fields out, or choose of " + strings.Join(can, ", ")}
+		}
+		if x := v.textIndex(name); x.Column != "" && slices.ContainsFunc(x.Fields, func(f string) bool { return !slices.Contains(q.Fields, f) }) {
+			return nil, &problem.Error{Code: problem.Unsupported, Pointer: at,
+				Detail: fmt.Sprintf("%s is searched together with %s alone", name, strings.Join(x.Fields, ", ")), Suggestion: "name them all, or leave fields out"}
 		}
 	}
 	s := &Search{Terms: q.Terms, Without: q.Without}

@@ -98,4 +98,5 @@ type TextIndex struct {
 	Key     string   // the field whose value the index gives for a record it finds; "" where it is an index of the class itself
 	Config  string   // what makes words of the texts, as the source calls it; "" where the index knows
 	NoNulls bool     // it takes null for an empty text
+	Column  string   // the field that keeps the words of all Fields, which can only be asked about together; "" for none
 }

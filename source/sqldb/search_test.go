@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/bailiwick-dev/bailiwick/compile"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -81,6 +83,10 @@ func searchable(t *testing.T) map[string]source.Source {
 			"CREATE VIRTUAL TABLE w2 USING fts5(body, content='notes')"}, rebuild("w1"), rebuild("w2")),
 		"PostgreSQL": postgresNotes(t, table, "CREATE INDEX ON notes USING gin (to_tsvector('simple', title))",
 			"CREATE INDEX ON notes USING gist (to_tsvector('simple', coalesce(body, '')))", "CREATE INDEX ON notes USING gin (to_tsvector('simple', secret))"),
+		"PostgreSQL, a column of words": postgresNotes(t, table, `ALTER TABLE notes ADD words tsvector GENERATED ALWAYS AS
+			(setweight(to_tsvector('simple', coalesce(title, '')), 'A') || setweight(to_tsvector('simple', coalesce(body, '')), 'B')) STORED`,
+			"CREATE INDEX ON notes USING gin (words)",
+			"ALTER TABLE notes ADD hidden tsvector GENERATED ALWAYS AS (to_tsvector('simple', secret || title)) STORED", "CREATE INDEX a ON notes USING gin (hidden)"),
 	}
 }
 
@@ -126,7 +132,7 @@ func postgresNotes(t *testing.T, statements ...string) source.Source {
 		}
 	}
 	for _, n := range notes {
-		if _, err := conn.Exec(t.Context(), "INSERT INTO notes VALUES ($1, $2, $3, $4)", n[:]...); err != nil {
+		if _, err := conn.Exec(t.Context(), "INSERT INTO notes (id, title, body, secret) VALUES ($1, $2, $3, $4)", n[:]...); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -144,6 +150,9 @@ func TestSearch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := overNotes(t, src)
 			for _, tt := range searches {
+				if len(tt.fields) == 1 && name == "PostgreSQL, a column of words" {
+					continue // it holds the words of both fields
+				}
 				if got := found(t, src, p, tt.query, tt.fields); !cmp.Equal(got, tt.want) {
 					t.Errorf("%s in %v: %v, want %v", tt.query, tt.fields, got, tt.want)
 				}
@@ -158,7 +167,7 @@ func overNotes(t *testing.T, src source.Source) *policy.Policy {
 	if err != nil || len(warnings) > 0 {
 		t.Fatal(err, warnings)
 	}
-	p, err := policy.New(policy.Rules{Classes: map[string]policy.ClassRule{"notes": {Visible: []string{"id", "title", "body"}}}}, classes)
+	p, err := policy.New(policy.Rules{Classes: map[string]policy.ClassRule{"notes": {Denied: []string{"secret"}}}}, classes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,17 +177,7 @@ func overNotes(t *testing.T, src source.Source) *policy.Policy {
 // found returns the ids of what is found, in order.
 func found(t *testing.T, src source.Source, p *policy.Policy, text string, fields []string) []string {
 	t.Helper()
-	q, err := search.Parse(text, "/query")
-	if err != nil {
-		t.Fatal(err)
-	}
-	q.Fields = fields
-	permit, err := p.Read(identity.Principal{ID: "t", Scopes: []identity.Scope{identity.Read}},
-		&query.Find{Class: "notes", Search: q, Keys: []query.Path{{"id"}}, Sample: true, Limit: 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := src.Read(t.Context(), permit)
+	rows, err := src.Read(t.Context(), searchFor(t, p, text, fields))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,4 +189,59 @@ func found(t *testing.T, src source.Source, p *policy.Policy, text string, field
 		ids = append(ids, row[0].String())
 	}
 	return ids
+}
+
+func searchFor(t *testing.T, p *policy.Policy, text string, fields []string) policy.Permit {
+	t.Helper()
+	q, err := search.Parse(text, "/query")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Fields = fields
+	permit, err := p.Read(identity.Principal{ID: "t", Scopes: []identity.Scope{identity.Read}},
+		&query.Find{Class: "notes", Search: q, Keys: []query.Path{{"id"}}, Sample: true, Limit: 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return permit
+}
+
+// TestSearchPlan wants the indexes of PostgreSQL to serve a search: the statement computes what they have computed.
+func TestSearchPlan(t *testing.T) {
+	url := testservices.Postgres(t)
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	for _, s := range []string{"CREATE TABLE notes (id int PRIMARY KEY, title varchar(80), body text, secret text)", "SET enable_seqscan = off", "SET enable_indexscan = off",
+		"INSERT INTO notes SELECT n, 'crash ' || n, 'login ' || n FROM generate_series(1, 2000) AS n",
+		"CREATE INDEX by_title ON notes USING gin (to_tsvector('english', coalesce(title, '')))", "CREATE INDEX by_body ON notes USING gin (to_tsvector('simple', body))", "ANALYZE notes"} {
+		if _, err := conn.Exec(t.Context(), s); err != nil {
+			t.Fatalf("%v in %s", err, s)
+		}
+	}
+	src, err := sqldb.OpenPostgres(t.Context(), "s", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	st, err := compile.SQL(searchFor(t, overNotes(t, src), "7 12 -13", nil), compile.PostgreSQL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := conn.Query(t.Context(), "EXPLAIN (COSTS OFF) "+st.Text, st.Args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := strings.Join(lines, "\n")
+	for _, index := range []string{"Bitmap Index Scan on by_title", "Bitmap Index Scan on by_body"} {
+		if !strings.Contains(plan, index) {
+			t.Errorf("no %s in\n%s", index, plan)
+		}
+	}
 }

@@ -217,6 +217,32 @@ func TestDescribePostgres(t *testing.T) {
 		},
 		warnings: []string{`class "old" has no key`, `class "bare" left out`},
 	}, {
+		name: "full-text indexes",
+		ddl: `CREATE SCHEMA s; CREATE TABLE s.docs ("T 1" varchar, b text, n int);
+			CREATE INDEX one ON s.docs USING gin (to_tsvector('english', "T 1"), to_tsvector('simple', coalesce(b, '')));
+			CREATE INDEX part ON s.docs USING gin (to_tsvector('english', b)) WHERE n > 0;
+			CREATE INDEX two ON s.docs USING gin (to_tsvector('english', "T 1" || b));
+			CREATE INDEX num ON s.docs USING gin (to_tsvector('english', n::text)); CREATE INDEX tree ON s.docs (to_tsvector('english', b));
+			ALTER TABLE s.docs ADD w tsvector GENERATED ALWAYS AS (setweight(to_tsvector('english', coalesce("T 1", '')), 'A') || to_tsvector('english', b)) STORED,
+				ADD own tsvector, ADD num tsvector GENERATED ALWAYS AS (to_tsvector('english', n::text)) STORED;
+			CREATE INDEX kept ON s.docs USING gist (w); CREATE INDEX own ON s.docs USING gin (own); CREATE INDEX kept_num ON s.docs USING gin (num);
+			CREATE TABLE old (t text); CREATE INDEX on_old ON old USING gin (to_tsvector('english', t)); CREATE TABLE young () INHERITS (old);
+			CREATE TABLE part (t text) PARTITION BY LIST (t); CREATE TABLE part1 PARTITION OF part DEFAULT;
+			CREATE INDEX on_part ON part USING gist (to_tsvector('english', t))`,
+		want: []schema.Class{
+			{Source: "db", Name: "old", Table: "old", Fields: []schema.Field{{Name: "t", Type: schema.String, Native: "text"}}},
+			{Source: "db", Name: "part", Table: "part", Fields: []schema.Field{{Name: "t", Type: schema.String, Native: "text"}},
+				Text: []schema.TextIndex{{Name: "on_part", Config: "english", Fields: []string{"t"}}}},
+			{Source: "db", Name: "s_docs", Space: "s", Table: "docs", Fields: []schema.Field{{Name: "T 1", Type: schema.String, Native: "varchar"},
+				{Name: "b", Type: schema.String, Native: "text"}, {Name: "n", Type: schema.Integer, Native: "int4"},
+				{Name: "w", Type: schema.Opaque, Native: "tsvector", Generated: true}, {Name: "own", Type: schema.Opaque, Native: "tsvector"},
+				{Name: "num", Type: schema.Opaque, Native: "tsvector", Generated: true}},
+				Text: []schema.TextIndex{{Name: "kept", Config: "english", Fields: []string{"T 1", "b"}, Column: "w"},
+					{Name: "one", Config: "english", Fields: []string{"T 1"}}, {Name: "one", Config: "simple", Fields: []string{"b"}, NoNulls: true}}},
+			{Source: "db", Name: "young", Table: "young", Fields: []schema.Field{{Name: "t", Type: schema.String, Native: "text"}}},
+		},
+		warnings: []string{`class "old" has no key`},
+	}, {
 		name: "schemas and odd names",
 		ddl: `CREATE SCHEMA "My App"; CREATE TABLE "My App"."T ""x"".y" ("Ä b" int PRIMARY KEY, "c.d" text, "$e" text, "group" text);
 			CREATE TABLE "PG_x" (a int REFERENCES "My App"."T ""x"".y")`,

@@ -14,6 +14,6 @@ import (
 // sorted puts the indexes of each class in the order of their names.
 func sorted(classes []schema.Class) {
 	for i := range classes {
-		slices.SortFunc(classes[i].Text, func(a, b schema.TextIndex) int { return cmp.Compare(a.Name, b.Name) })
+		slices.SortStableFunc(classes[i].Text, func(a, b schema.TextIndex) int { return cmp.Compare(a.Name, b.Name) })
 	}
 }

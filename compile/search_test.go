@@ -1,0 +1,88 @@
+package compile_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/compile"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/query/search"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// TestSearch shows what a search becomes: query and statement side by side.
+func TestSearch(t *testing.T) {
+	fts := func(name string, fields ...string) schema.TextIndex {
+		return schema.TextIndex{Name: name, Key: "id", Fields: fields}
+	}
+	gin := func(config, field string, noNulls bool) schema.TextIndex {
+		return schema.TextIndex{Name: "x_" + field, Config: config, Fields: []string{field}, NoNulls: noNulls}
+	}
+	for _, tt := range []struct {
+		name, space string
+		dialect     compile.Dialect
+		indexes     []schema.TextIndex
+		query       string
+		text, args  string
+	}{
+		{"one index", "", compile.SQLite, []schema.TextIndex{fts("words", "title", `a "b"`, "hidden")}, `crash "out of" -now -"a b"`,
+			`v1."id" IN (SELECT f.rowid FROM "words" AS f WHERE f."words" MATCH ?)`,
+			`'({"title" "a ""b"""} : ("crash" AND "out of")) NOT ({"title" "a ""b"""} : ("now" OR "a b"))'`},
+		{"one index, nothing to leave out", "crm", compile.SQLite, []schema.TextIndex{fts(`w"s`, "hidden", "title")}, `it's {hidden} :`,
+			`v1."id" IN (SELECT f.rowid FROM "crm"."w""s" AS f WHERE f."w""s" MATCH ?)`, `'{"title"} : ("it's" AND "{hidden}")'`},
+		{"two indexes", "", compile.SQLite, []schema.TextIndex{fts("w1", "title"), fts("w2", `a "b"`)}, `one two -three`,
+			`(v1."id" IN (SELECT f.rowid FROM "w1" AS f WHERE f."w1" MATCH ?) OR v1."id" IN (SELECT f.rowid FROM "w2" AS f WHERE f."w2" MATCH ?)) AND ` +
+				`(v1."id" IN (SELECT f.rowid FROM "w1" AS f WHERE f."w1" MATCH ?) OR v1."id" IN (SELECT f.rowid FROM "w2" AS f WHERE f."w2" MATCH ?)) AND NOT ` +
+				`(v1."id" IN (SELECT f.rowid FROM "w1" AS f WHERE f."w1" MATCH ?) OR v1."id" IN (SELECT f.rowid FROM "w2" AS f WHERE f."w2" MATCH ?))`,
+			`'{"title"} : ("one")' '{"a ""b"""} : ("one")' '{"title"} : ("two")' '{"a ""b"""} : ("two")' '{"title"} : ("three")' '{"a ""b"""} : ("three")'`},
+		{"one field", "", compile.PostgreSQL, []schema.TextIndex{gin("english", "title", false), gin("simple", "hidden", false)}, `crash`,
+			`(numnode(phraseto_tsquery('english'::regconfig, $1::text)) = 0 OR to_tsvector('english'::regconfig, v1."title") @@ phraseto_tsquery('english'::regconfig, $1::text))` +
+				` AND numnode(phraseto_tsquery('english'::regconfig, $1::text)) > 0`, `'crash'`},
+		{"two fields", "crm", compile.PostgreSQL, []schema.TextIndex{gin("english", "title", true), gin("s.simple", `a "b"`, false)}, `crash -"now or"`,
+			`(numnode(phraseto_tsquery('english'::regconfig, $1::text)) + numnode(phraseto_tsquery('s.simple'::regconfig, $1::text)) = 0` +
+				` OR to_tsvector('english'::regconfig, COALESCE(v1."title", '')) @@ phraseto_tsquery('english'::regconfig, $1::text)` +
+				` OR to_tsvector('s.simple'::regconfig, v1."a ""b""") @@ phraseto_tsquery('s.simple'::regconfig, $1::text))` +
+				` AND numnode(phraseto_tsquery('english'::regconfig, $1::text)) + numnode(phraseto_tsquery('s.simple'::regconfig, $1::text)) > 0` +
+				` AND ((to_tsvector('english'::regconfig, COALESCE(v1."title", '')) @@ phraseto_tsquery('english'::regconfig, $2::text)` +
+				` OR to_tsvector('s.simple'::regconfig, v1."a ""b""") @@ phraseto_tsquery('s.simple'::regconfig, $2::text)) IS NOT TRUE)`, `'crash' 'now or'`},
+		{"a column of words", "", compile.PostgreSQL, []schema.TextIndex{{Config: "english", Fields: []string{"title", `a "b"`}, Column: "title"}}, `crash -now`,
+			`(numnode(phraseto_tsquery('english'::regconfig, $1::text)) = 0 OR v1."title" @@ phraseto_tsquery('english'::regconfig, $1::text))` +
+				` AND numnode(phraseto_tsquery('english'::regconfig, $1::text)) > 0 AND ((v1."title" @@ phraseto_tsquery('english'::regconfig, $2::text)) IS NOT TRUE)`,
+			`'crash' 'now'`},
+		{"none here", "", compile.MySQL, []schema.TextIndex{gin("", "title", false)}, `crash`, "unsupported_by_source: full-text indexes of MariaDB are not searched", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			native := map[compile.Dialect]string{compile.SQLite: "TEXT", compile.PostgreSQL: "text", compile.MySQL: "varchar"}[tt.dialect]
+			class := schema.Class{Source: "app", Name: "notes", Table: "notes", Space: tt.space, Key: []string{"id"}, Text: tt.indexes, Fields: []schema.Field{
+				{Name: "id", Type: schema.Integer, Native: "INTEGER", NotNull: true}, {Name: "title", Type: schema.String, Native: native},
+				{Name: `a "b"`, Type: schema.String, Native: native}, {Name: "hidden", Type: schema.String, Native: native}}}
+			p, err := policy.New(policy.Rules{Classes: map[string]policy.ClassRule{"notes": {Denied: []string{"hidden"}}}}, []schema.Class{class})
+			if err != nil {
+				t.Fatal(err)
+			}
+			words, err := search.Parse(tt.query, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			permit, err := p.Read(reader, &query.Find{Class: "notes", Search: words, Keys: []query.Path{{"id"}}, Limit: 20})
+			if err != nil {
+				t.Fatal(err)
+			}
+			st, err := compile.SQL(permit, tt.dialect)
+			if err != nil {
+				if err.Error() != tt.text {
+					t.Fatal(err)
+				}
+				return
+			}
+			_, got, _ := strings.Cut(st.Text, "AS v1 WHERE ")
+			if got, _, _ = strings.Cut(got, " ORDER BY "); got != tt.text {
+				t.Errorf("%s\nwant %s", st.Text, tt.text)
+			}
+			if got := arguments(st.Args[:len(st.Args)-1]); got != tt.args {
+				t.Errorf("arguments %s, want %s", got, tt.args)
+			}
+		})
+	}
+}
