@@ -88,7 +88,7 @@ func (v *View) search(q *search.Query) (*Search, error) {
 	}
 	s := &Search{Terms: q.Terms, Without: q.Without}
 	for _, name := range can {
-		if q.Fields != nil && !slices.Contains(q.Fields, name) {
+		if len(q.Fields) > 0 && !slices.Contains(q.Fields, name) {
 			continue
 		}
 		index := v.textIndex(name)

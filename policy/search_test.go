@@ -30,6 +30,7 @@ func TestSearch(t *testing.T) {
 		{"rather an index without hidden fields", both, "secret", nil, "w2[title body]"},
 		{"the first where both have none", both, "", nil, "w1[title secret] w2[body]"},
 		{"those that are named", both, "", []string{"secret", "body"}, "w2[body] w1[secret]"},
+		{"an empty list", both, "", []string{}, "w1[title secret] w2[body]"},
 		{"named twice", both, "", []string{"body", "body"}, "w2[body]"},
 		{"an index by a hidden key finds nobody", both, "id", nil, "w2[title body]"},
 		{"and may be the only one", both[:1], "id", nil, "unsupported_by_source: /class_name: notes has no full-text index on a field"},

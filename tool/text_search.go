@@ -23,10 +23,10 @@ func textSearch() Tool {
 		Input: compact(`{"type": "object", "additionalProperties": false, "required": ["class_name", "query"], "properties": {
 			"class_name": {"type": "string"},
 			"query": {"type": "string"},
-			"fields": {"type": "array", "minItems": 1, "items": {"type": "string"}},
+			"fields": {"type": "array", "items": {"type": "string"}},
 			"limit": {"type": "integer", "minimum": 1, "maximum": 20}}}`),
-		Output: compact(`{"type": "object", "required": ["class_name", "fields", "results", "has_more"], "properties": {
-			"class_name": {"type": "string"}, "fields": {"type": "array"}, "results": {"type": "array"}, "has_more": {"type": "boolean"}}}`),
+		Output: compact(`{"type": "object", "required": ["class_name", "results"], "properties": {
+			"class_name": {"type": "string"}, "results": {"type": "array"}, "has_more": {"type": "boolean"}}}`),
 		Annotations: reads(),
 		Category:    Query,
 		Timeout:     queryTimeout,
@@ -46,7 +46,7 @@ func textSearch() Tool {
 			if err != nil {
 				return Result{}, err
 			}
-			searched := slices.DeleteFunc(v.SearchFields(), func(f string) bool { return words.Fields != nil && !slices.Contains(words.Fields, f) })
+			searched := slices.DeleteFunc(v.SearchFields(), func(f string) bool { return len(words.Fields) > 0 && !slices.Contains(words.Fields, f) })
 			doc := value.AppendQuoted([]byte(`{"class_name":`), q.Class)
 			doc = list(searched).AppendJSON(append(doc, `,"fields":`...))
 			doc = page.AppendJSON(append(doc, `,"results":`...))

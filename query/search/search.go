@@ -25,7 +25,7 @@ const (
 type Query struct {
 	Terms   []string // one or more
 	Without []string
-	Fields  []string // to search; nil for all that have an index
+	Fields  []string // to search; empty for all that have an index
 }
 
 // Parse reads text that stands at the JSON pointer at. A term without a letter or a digit is left out; a text that has
