@@ -19,7 +19,7 @@ func textSearch() Tool {
 	return Tool{
 		Name:        "text_search",
 		Title:       "Search texts",
-		Description: `Records with all these words in their text_fields (get_schema), newest first: crash "out of memory" -windows`,
+		Description: `Find records by words in their text_fields (get_schema), newest first. All must match: crash "out of memory" -windows`,
 		Input: compact(`{"type": "object", "additionalProperties": false, "required": ["class_name", "query"], "properties": {
 			"class_name": {"type": "string"},
 			"query": {"type": "string"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -243,5 +244,34 @@ func TestSearchPlan(t *testing.T) {
 		if !strings.Contains(plan, index) {
 			t.Errorf("no %s in\n%s", index, plan)
 		}
+	}
+}
+
+// TestSearchNeverFails types what might be syntax to a database: no text makes a search fail there.
+func TestSearchNeverFails(t *testing.T) {
+	pieces := []string{"a", "crash", `"`, `""`, "'", "-", "--", "*", "(", ")", "{", "}", ":", "^", "+", " ", " ", "\x00", "\n", "AND", "OR", "NOT", "NEAR(", ", 3)", "title:", "&", "|", "!", "<->", "<2>",
+		`\`, "%", ";", "é", "日本", "\u0301", "\U0001F600", "٣", "½", "/*", "*/", "$1", "?", "a.a.a.a.a.a", "http://a.b/c?d=e", "<b>", "&amp;", "1e400", "x@y.z", strings.Repeat("w", 90)}
+	r := rand.New(rand.NewPCG(1, 2))
+	texts := []string{strings.Repeat("a.", 199), strings.Repeat("<", 399) + "a", `"` + strings.Repeat("a ", 199)}
+	for range 3000 {
+		var b strings.Builder
+		for range 1 + r.IntN(8) {
+			b.WriteString(pieces[r.IntN(len(pieces))])
+		}
+		texts = append(texts, b.String())
+	}
+	for name, src := range searchable(t) {
+		t.Run(name, func(t *testing.T) {
+			p, asked := overNotes(t, src), 0
+			for _, text := range texts {
+				if _, err := search.Parse(text, ""); err == nil {
+					found(t, src, p, text, nil)
+					asked++
+				}
+			}
+			if asked < 1500 {
+				t.Errorf("only %d texts are searches", asked)
+			}
+		})
 	}
 }
