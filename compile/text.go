@@ -9,7 +9,7 @@ import (
 )
 
 // maxText is the most bytes of a statement. Databases take more; what grows so far was made to.
-const maxText = 1 << 20
+const maxText = 4 << 20
 
 // An arg is a value and the type of the dialect that it is cast to. Its place in a text is its number between two NULs,
 // which nothing else can bring into one: values don't meet text, and quote keeps it out of names.

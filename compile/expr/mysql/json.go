@@ -225,7 +225,10 @@ func (m dialect) Collect(s expr.Scope, x string, terms []string) string {
 	if len(terms) > 0 {
 		order = " ORDER BY " + strings.Join(nullsApart(terms), ", ")
 	}
-	x = "COALESCE(" + s.Atom(x) + ", 'null')"
+	if len(x) > 4<<10 { // a column below would keep an index from finding what is collected
+		x = s.Atom(x)
+	}
+	x = "COALESCE(" + x + ", 'null')"
 	return "(CASE WHEN COALESCE(SUM(OCTET_LENGTH(" + x + ") + 1), 0) <= " + most +
 		" THEN CONCAT('[', COALESCE(GROUP_CONCAT(" + x + order + " SEPARATOR ','), ''), ']') END)"
 }
