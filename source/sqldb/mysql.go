@@ -132,6 +132,9 @@ func (s *MySQL) Compile(p policy.Permit) (string, error) { return textOf(p, comp
 // grace is how long a statement that was told to end may take before its connection is closed.
 const grace = 2 * time.Second
 
+// again is how long after an order to end the next one goes out, while the statement hasn't ended.
+const again = 100 * time.Millisecond
+
 func (s *MySQL) run(ctx context.Context, st *compile.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
 	return s.query(ctx, st.Text, st.Args, func(rows *sql.Rows) error {
 		var ended error // what a statement gives once it was told to end may be wrong
@@ -164,9 +167,14 @@ func (s *MySQL) query(ctx context.Context, text string, args []any, take func(*s
 	stop := context.AfterFunc(ctx, func() {
 		defer close(killed)
 		last := time.AfterFunc(grace, cancel)
-		s.kill(id)
-		<-own.Done()
-		last.Stop()
+		defer last.Stop()
+		for own.Err() == nil { // an order that comes before its statement ends nothing
+			s.kill(id)
+			select {
+			case <-own.Done():
+			case <-time.After(again):
+			}
+		}
 	})
 	defer func() {
 		if !stop() { // the order to end may come after the statement: nobody else shall meet it
