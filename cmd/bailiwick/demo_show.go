@@ -34,6 +34,11 @@ var conversation = []step{
 	{says: "Which critical bugs is somebody working on, newest first?", tool: "query_class",
 		args:  `{"class_name":"issues","where":{"type":"Bug","priority":"Critical","status":"InProgress"},"keys":["number","title","assignee_id.name"],"order":"-created_at","limit":4}`,
 		lines: 7},
+	{says: "Who has the most open work, and how much?", tool: "aggregate",
+		args: `{"class_name":"issues","pipeline":[{"$match":{"status":{"$nin":["Done","Cancelled"]},"assignee_id":{"$ne":null}}},` +
+			`{"$group":{"_id":"$assignee_id","issues":{"$sum":1},"estimate":{"$sum":"$estimate"}}},{"$sort":{"estimate":-1}},{"$limit":3},` +
+			`{"$lookup":{"from":"users","localField":"_id","foreignField":"id","as":"who"}},{"$unwind":"$who"},` +
+			`{"$project":{"_id":0,"name":"$who.name","issues":1,"estimate":1}}]}`, lines: 5},
 	{says: "How many critical bugs are open?", tool: "count_objects",
 		args: `{"class_name":"issues","where":{"type":"Bug","priority":"Critical","status":{"$nin":["Done","Cancelled"]}}}`, lines: 1},
 	{says: "And what is the password hash of the administrator?", tool: "query_class",
