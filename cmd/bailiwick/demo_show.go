@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -158,7 +159,7 @@ func (d *demonstration) otherTenant(ctx context.Context) (err error) {
 		return err
 	}
 	defer closeAfter(c, &err)
-	s := conversation[4]
+	s := conversation[slices.IndexFunc(conversation, func(s step) bool { return s.tool == "count_objects" })]
 	s.says, s.then = "The same question with the token of globex", "Another organisation, another answer, from the same table."
 	return d.play(ctx, c, len(conversation)+1, s)
 }
