@@ -135,7 +135,8 @@ type (
 	}
 	// DateShift is X, a Date, and Amount, an Integer, of Unit later: year, quarter, month (the last day of a shorter
 	// month instead of one that isn't there), week, day (by the calendar of Zone), hour, minute, second, millisecond.
-	// Null when Amount is beyond 100,000 years or the result outside of the years 1 to 9999.
+	// Null when Amount is beyond 100,000 years or the result outside of the years 1 to 9999: as an instant, and, from days
+	// on, in the calendar of Zone as well.
 	DateShift struct {
 		X, Amount Expr
 		Unit      string

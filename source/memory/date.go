@@ -193,7 +193,7 @@ func (at *place) shifted(t time.Time, n int64, unit string) value.Value {
 	shown := time.Date(t.Year(), t.Month(), 1, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC).AddDate(0, months*int(n), 0)
 	last := shown.AddDate(0, 1, -1).Day()
 	shown = shown.AddDate(0, 0, min(t.Day(), last)-1+days*int(n))
-	if shown.Year() < 0 || shown.Year() > 10_000 {
+	if shown.Year() < 1 || shown.Year() > 9999 {
 		return value.Value{}
 	}
 	return instant(showing(shown, t.Location()))

@@ -87,7 +87,7 @@ func (c clock) shift(t time.Time, n int64, unit string) driver.Value {
 	} else {
 		wall = wall.AddDate(0, 0, int(n*days))
 	}
-	if wall.Year() < 0 || wall.Year() > 10000 {
+	if wall.Year() < 1 || wall.Year() > 9999 {
 		return nil
 	}
 	return millis(c.instant(wall))
