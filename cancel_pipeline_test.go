@@ -94,15 +94,15 @@ func stopPipeline(t *testing.T, w watched, g *bailiwick.Gateway, log records, pi
 			_, err := set.Call(ctx, who, tool.Request{Name: "aggregate", Arguments: args})
 			done <- err
 		}()
-		until(t, "running statements", w.running, func(n int) bool { return n == 1 })
 		if tt.cancel {
+			until(t, "running statements", w.running, func(n int) bool { return n == 1 })
 			cancel()
 		}
-		until(t, "running statements", w.running, func(n int) bool { return n == 0 })
 		if err := <-done; problem.CodeOf(err) != tt.want {
 			t.Errorf("%v, want %s", err, tt.want)
 		}
 		cancel()
+		until(t, "running statements", w.running, func(n int) bool { return n == 0 })
 		if r := <-log.made; r.Tool != "aggregate" || r.Code != string(tt.want) {
 			t.Errorf("recorded as %s %s, want aggregate %s", r.Tool, r.Code, tt.want)
 		}

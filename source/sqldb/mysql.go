@@ -129,7 +129,7 @@ func (s *MySQL) Read(ctx context.Context, p policy.Permit) (source.Rows, error) 
 // Compile implements source.Compiler.
 func (s *MySQL) Compile(p policy.Permit) (string, error) { return textOf(p, compile.MySQL) }
 
-// grace is how long a statement that was told to end may take before its connection is closed.
+// grace is how long a statement that was told to end may take before its connection is ended.
 const grace = 2 * time.Second
 
 // again is how long after an order to end the next one goes out, while the statement hasn't ended.
@@ -166,15 +166,8 @@ func (s *MySQL) query(ctx context.Context, text string, args []any, take func(*s
 	killed := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(killed)
-		last := time.AfterFunc(grace, cancel)
-		defer last.Stop()
-		for own.Err() == nil { // an order that comes before its statement ends nothing
-			s.kill(id)
-			select {
-			case <-own.Done():
-			case <-time.After(again):
-			}
-		}
+		s.end(own, id)
+		cancel()
 	})
 	defer func() {
 		if !stop() { // the order to end may come after the statement: nobody else shall meet it
@@ -191,11 +184,28 @@ func (s *MySQL) query(ctx context.Context, text string, args []any, take func(*s
 	return take(rows)
 }
 
-// kill ends the statement that runs on a connection.
-func (s *MySQL) kill(id int64) {
+// end tells the server to end the statement of a connection until that is over, which ends own, or else the connection.
+func (s *MySQL) end(own context.Context, id int64) {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
-	s.control.ExecContext(ctx, "KILL QUERY "+strconv.FormatInt(id, 10)) // when it fails, the connection closes after grace
+	for own.Err() == nil && ctx.Err() == nil { // an order that comes before its statement ends nothing
+		s.kill(ctx, "QUERY", id)
+		select {
+		case <-own.Done():
+		case <-ctx.Done():
+		case <-time.After(again):
+		}
+	}
+	if own.Err() == nil {
+		ctx, cancel := context.WithTimeout(context.Background(), grace)
+		defer cancel()
+		s.kill(ctx, "CONNECTION", id)
+	}
+}
+
+// kill ends the statement that runs on a connection, or the connection.
+func (s *MySQL) kill(ctx context.Context, what string, id int64) {
+	s.control.ExecContext(ctx, "KILL "+what+" "+strconv.FormatInt(id, 10)) // when it fails, it is told again, or the connection closed
 }
 
 // mysqlValue is what the driver gives as a value of the column's field.

@@ -216,6 +216,17 @@ func TestMySQLKills(t *testing.T) {
 	}
 }
 
+// TestMySQLKillsEarly stops readings at every moment of their beginning: the order to end a statement may come before it.
+func TestMySQLKillsEarly(t *testing.T) {
+	src, _, db := openMySQL(t, `CREATE TABLE t (id int PRIMARY KEY)`, `INSERT INTO t VALUES (1)`,
+		`CREATE FUNCTION nap(n int) RETURNS int RETURN SLEEP(30)`, `CREATE VIEW slow AS SELECT nap(id) AS n FROM t`)
+	stopEarly(t, src, 200)
+	var n int
+	if err := db.QueryRow("SELECT count(*) FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND INFO LIKE '%slow%' AND ID <> CONNECTION_ID()").Scan(&n); err != nil || n != 0 {
+		t.Errorf("%d statements still run, %v", n, err)
+	}
+}
+
 // TestMySQLURLs tests what is refused, without a password in the message.
 func TestMySQLURLs(t *testing.T) {
 	for _, tt := range []struct{ url, want string }{

@@ -30,8 +30,8 @@ func within(t *testing.T, d time.Duration) context.Context {
 	return deadline{context.WithoutCancel(t.Context()), time.Now().Add(d)}
 }
 
-// readAll returns all records of a class, one after the other, as texts.
-func readAll(t *testing.T, ctx context.Context, src source.Source, class string) (string, error) {
+// permitted asks for all records of a class.
+func permitted(t *testing.T, src source.Source, class string) policy.Permit {
 	t.Helper()
 	classes, _, err := src.Describe(t.Context())
 	if err != nil {
@@ -45,7 +45,13 @@ func readAll(t *testing.T, ctx context.Context, src source.Source, class string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := src.Read(ctx, permit)
+	return permit
+}
+
+// readAll returns all records of a class, one after the other, as texts.
+func readAll(t *testing.T, ctx context.Context, src source.Source, class string) (string, error) {
+	t.Helper()
+	rows, err := src.Read(ctx, permitted(t, src, class))
 	if err != nil {
 		return "", err
 	}
@@ -111,7 +117,50 @@ func TestPostgresTimeout(t *testing.T) {
 	timeouts(t, src, map[time.Duration]string{0: "5min", 9500 * time.Millisecond: "11s", 29500 * time.Millisecond: "31s", 24*time.Hour - time.Second/2: "86401s"})
 }
 
-// TestMySQLTimeout is the same on MariaDB.
+// stopEarly cancels readings of a view that is slow, that often, in the first 4 ms.
+func stopEarly(t *testing.T, src source.Source, times int) {
+	permit := permitted(t, src, "slow")
+	for i := range times {
+		ctx, stop := context.WithCancel(t.Context())
+		time.AfterFunc(time.Duration(i)*4*time.Millisecond/time.Duration(times), stop)
+		start := time.Now()
+		rows, err := src.Read(ctx, permit)
+		if err == nil {
+			for _, e := range rows {
+				err = e
+			}
+		}
+		if took := time.Since(start); problem.CodeOf(err) != problem.Cancelled || took > 1500*time.Millisecond {
+			t.Errorf("cancelled after %d of %d parts of 4 ms: %v after %v", i, times, err, took)
+		}
+	}
+}
+
+// TestPostgresStopsEarly stops readings at every moment of their beginning.
+func TestPostgresStopsEarly(t *testing.T) {
+	url := testservices.Postgres(t)
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	if _, err := conn.Exec(t.Context(), "CREATE VIEW slow AS SELECT pg_sleep(30)::text AS nap"); err != nil {
+		t.Fatal(err)
+	}
+	src, err := sqldb.OpenPostgres(t.Context(), "app", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	stopEarly(t, src, 40) // each takes the 100 ms that the driver waits for the server
+	var n int
+	err = conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND state = 'active'").Scan(&n)
+	if err != nil || n != 0 {
+		t.Errorf("%d statements still run, %v", n, err)
+	}
+}
+
+// TestMySQLTimeout is the same as TestPostgresTimeout on MariaDB.
 func TestMySQLTimeout(t *testing.T) {
 	src, _, _ := openMySQL(t, `CREATE FUNCTION setting() RETURNS text RETURN @@session.max_statement_time`, `CREATE VIEW setting AS SELECT setting() AS s`,
 		`CREATE FUNCTION nap() RETURNS int RETURN SLEEP(20)`, `CREATE VIEW slow AS SELECT nap() AS nap`)
