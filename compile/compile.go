@@ -363,11 +363,14 @@ const class = "t"
 
 func (w *writer) column(alias, name string) string { return alias + "." + w.quote(name) }
 
+// nameable is name without NUL, which marks the places of values and which no database takes in a name.
+func nameable(name string) string { return strings.ReplaceAll(name, "\x00", "\uFFFD") }
+
 // standard is what SQLite and PostgreSQL have of standard SQL.
 type standard struct{}
 
 func (standard) quote(name string) string {
-	return `"` + strings.NewReplacer(`"`, `""`, "\x00", "\uFFFD").Replace(name) + `"`
+	return `"` + strings.ReplaceAll(nameable(name), `"`, `""`) + `"`
 }
 
 func (standard) missing(x string, _ *schema.Field) string { return x + " IS NULL" }

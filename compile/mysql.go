@@ -17,7 +17,7 @@ import (
 type mysql struct{}
 
 func (mysql) quote(name string) string {
-	return "`" + strings.NewReplacer("`", "``", "\x00", "\uFFFD").Replace(name) + "`"
+	return "`" + strings.ReplaceAll(nameable(name), "`", "``") + "`"
 }
 
 func (mysql) placeholder(int, string) string { return "?" }

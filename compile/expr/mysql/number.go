@@ -161,14 +161,21 @@ func (m dialect) sum(x string, from schema.Type) string {
 		" ELSE CAST("+main+" + CAST(CONCAT("+rest+", 'e-38') AS DECIMAL(65,38)) AS DOUBLE) END)", "{x}", x)
 }
 
-// deviation writes a standard deviation of Doubles: of exact sums where the sizes allow it, else as the server computes it.
+// deviation writes a standard deviation of Doubles from exact sums, so that it is the same in any order: of the values
+// as they are, or 1e10 times less or more, by how large the largest is. Null beyond 1e25 and below 1e-13, and where a
+// value is none. The server's own depends on the order.
 func (m dialect) deviation(op algebra.Accumulate, x string) string {
-	native, count := "STDDEV_POP", "COUNT({x})"
+	count := "COUNT({x})"
 	if op == algebra.StdDevSamp {
-		native, count = "STDDEV_SAMP", "SQRT(COUNT({x}) * (COUNT({x}) - 1))"
+		count = "SQRT(COUNT({x}) * (COUNT({x}) - 1))"
 	}
-	const d = "CAST(CASE WHEN ABS({x}) <= 1e15 THEN {x} END AS DECIMAL(65,15))" // larger ones would raise an error when multiplied
-	return strings.ReplaceAll("(CASE WHEN SUM("+m.operand("{x}")+") < COUNT({x}) THEN NULL WHEN MAX(ABS({x})) BETWEEN 1e-3 AND 1e15"+
-		" THEN SQRT(CAST(COUNT({x}) * SUM("+d+" * "+d+") - SUM("+d+") * SUM("+d+") AS DOUBLE)) / "+count+
-		" ELSE "+native+"({x}) END)", "{x}", x)
+	text := "(CASE WHEN SUM(" + m.operand("{x}") + ") < COUNT({x}) THEN NULL WHEN MAX(ABS({x})) = 0 THEN 0e0 / " + count
+	for _, r := range []struct{ least, most, scale, back string }{
+		{"1e-3", "1e15", "", ""}, {"1e15", "1e25", " * 1e-10", " / 1e-10"}, {"1e-13", "1e-3", " * 1e10", " / 1e10"},
+	} {
+		// Larger ones would raise an error when multiplied.
+		d := "CAST(CASE WHEN ABS({x}) <= " + r.most + " THEN {x}" + r.scale + " END AS DECIMAL(65,15))"
+		text += " WHEN MAX(ABS({x})) BETWEEN " + r.least + " AND " + r.most + " THEN SQRT(CAST(COUNT({x}) * SUM(" + d + " * " + d + ") - SUM(" + d + ") * SUM(" + d + ") AS DOUBLE)) / " + count + r.back
+	}
+	return strings.ReplaceAll(text+" END)", "{x}", x)
 }
