@@ -103,7 +103,7 @@ func (d *differential) check(t *rapid.T) {
 	if p.ended {
 		want = inOrderOf(got, want)
 	}
-	if err := differ(got, want); err != nil {
+	if err := unlike(got, want, about); err != nil {
 		t.Fatalf("%s\n%v\n%s", asked, err, d.Show(permit))
 	}
 	d.compared++
@@ -118,7 +118,7 @@ func inOrderOf(got, want []value.Value) []value.Value {
 	rest := slices.Clone(want)
 	var out []value.Value
 	for _, g := range got {
-		if i := slices.IndexFunc(rest, func(w value.Value) bool { return same(g, w) }); i >= 0 {
+		if i := slices.IndexFunc(rest, func(w value.Value) bool { return about(g, w) }); i >= 0 {
 			out = append(out, rest[i])
 			rest = slices.Delete(rest, i, i+1)
 		}

@@ -1,8 +1,6 @@
 package pipelines
 
 import (
-	"strings"
-
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -76,7 +74,7 @@ func (g *generator) leaf(k kind, s scope) value.Value {
 
 var (
 	integers = []int64{0, 1, -1, 2, 3, 7, -3, 10, 100, 9007199254740993, 9223372036854775807, -9223372036854775808}
-	decimals = []string{"0.5", "-0.25", "2.5", "1.25", "1e3", "0.1", "123456789.125", "1e100", "1e-200"}
+	decimals = []string{"1e100", "1e-200", "0.5", "-0.25", "2.5", "1.25", "1e3", "0.1", "123456789.125"}
 	strs     = []string{"", "a", "A", "apple", "ß", "İ", "é", "e\u0301", "𝒳", "it's", `"q\"`, "100%_", " ", "42", "-7", "2.5", "1e2", "red",
 		"2026-01-31", "2026-01-31T10:00:00+01:00", "null", "true", "$x", "line\nline", "?", ":a", "\t", "go"}
 	instants = []string{"2026-03-29T00:30:00Z", "2026-10-25T00:30:00.5Z", "1969-12-31T23:59:59.999Z", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999Z",
@@ -88,8 +86,12 @@ func (g *generator) constant(k kind) value.Value {
 	switch k {
 	case number:
 		if g.chance("decimal", 2) {
-			d := value.OfDecimal(pick(g, "decimal", decimals...))
-			if _, far := strings.CutPrefix(d.Text(), "1e"); g.d.lacks(Decimals) || far && g.d.lacks(Digits) {
+			from := decimals
+			if g.d.lacks(Digits) {
+				from = decimals[2:]
+			}
+			d := value.OfDecimal(pick(g, "decimal", from...))
+			if g.d.lacks(Decimals) {
 				return object1("$toDouble", d)
 			}
 			return d
