@@ -114,6 +114,8 @@ type Dialect interface {
 	// Materialized is what makes a WITH query run once, however often it is read, or each time; "" where that can't be
 	// asked for.
 	Materialized(keep bool) string
+	// Start is x, of type t, where a recursion starts: what follows may be longer, and of more digits.
+	Start(x string, t schema.Type) string
 	// Correlates reports whether a derived table may refer to what stands outside of it.
 	Correlates() bool
 }

@@ -275,5 +275,8 @@ func (Standard) Materialized(keep bool) string {
 	return " NOT MATERIALIZED"
 }
 
+// Start implements Dialect.
+func (Standard) Start(x string, _ schema.Type) string { return x }
+
 // Correlates implements Dialect.
 func (Standard) Correlates() bool { return true }

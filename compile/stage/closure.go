@@ -43,7 +43,7 @@ func (b *builder) closure(r *relation, st *algebra.Closure, at place) (*relation
 		return nil, err
 	}
 	meet := " FROM " + w + " JOIN " + n.alias + " ON " + step
-	walk := "SELECT DISTINCT " + k + ", " + k + ", 0 FROM " + rs + " WHERE " + k + " IS NOT NULL UNION SELECT " + w + ".s, " + from + ", " + w + ".d + 1" +
+	walk := "SELECT DISTINCT " + k + ", " + b.d.Start(k, st.Start.Type()) + ", 0 FROM " + rs + " WHERE " + k + " IS NOT NULL UNION SELECT " + w + ".s, " + from + ", " + w + ".d + 1" +
 		meet + " WHERE " + w + ".d < " + b.s.Arg(st.Depth, "int4") + " AND " + from + " IS NOT NULL"
 	lists, err := b.reached(n, number, q, st.DepthName)
 	if err != nil {

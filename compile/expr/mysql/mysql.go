@@ -266,5 +266,21 @@ func (dialect) Barrier() string { return " LIMIT 18446744073709551615" }
 // Materialized implements expr.Dialect: MariaDB materializes what is read more than once.
 func (dialect) Materialized(bool) string { return "" }
 
+// Start implements expr.Dialect. MariaDB gives a recursion the types of where it starts, and fails for what is longer.
+// What is repeated a number of times that isn't known is of any length.
+func (dialect) Start(x string, t schema.Type) string {
+	switch t {
+	case schema.String:
+		return "(CAST(" + x + " AS CHAR(16777215) CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin)"
+	case schema.Bytes:
+		return "REPEAT(" + x + ", IF(RAND() < 0, 0, 1))"
+	case schema.Integer:
+		return "CAST(" + x + " AS SIGNED)"
+	case schema.Decimal:
+		return "CAST(" + x + " AS DECIMAL(65,30))"
+	}
+	return x
+}
+
 // Correlates implements expr.Dialect: MariaDB has no lateral derived tables.
 func (dialect) Correlates() bool { return false }

@@ -173,7 +173,8 @@ func about(a, b value.Value) bool {
 		})
 	}
 	x, _ := a.AsFloat()
-	double := a.Kind() == value.Float || b.Kind() == value.Float || a.Kind() == value.Decimal && math.Abs(x) >= 1<<53 // in JSON
+	y, _ := b.AsFloat()
+	double := a.Kind() == value.Float || b.Kind() == value.Float || x == y && math.Abs(x) > 1<<54 // in JSON
 	return equal(a, b) || double && near(a, b, 1e-15)
 }
 
