@@ -152,7 +152,7 @@ func logic(e query.Call, args []Node) (Node, bool, error) {
 	case "$ifNull":
 		all, t, err := Together(args, e.Op)
 		n := Node{Expr: algebra.Apply{Op: algebra.IfNull, Args: all, T: t}, List: Lists(args)}
-		if first := args[0].Column; first != nil && args[1].Constant {
+		if first := args[0].Column; first != nil && first.Type == t && args[1].Constant { // of another type it is no id
 			n.Column = &algebra.Column{ID: first.ID, Class: first.Class, ClassKey: first.ClassKey}
 		}
 		return n, true, err

@@ -85,7 +85,7 @@ func (n *Node) JSON() algebra.Expr {
 		return Constant(n.Expr.(algebra.Const).Value, schema.JSON)
 	case n.Expr.Type() == schema.JSON:
 		return n.Expr
-	case n.Column != nil && n.Column.ID && n.Expr.Type() == schema.Integer:
+	case n.Column != nil && n.Column.ID && Numeric(n.Expr.Type()):
 		return algebra.ToJSON{X: algebra.Convert{X: n.Expr, T: schema.String}}
 	}
 	return algebra.ToJSON{X: n.Expr}

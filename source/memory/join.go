@@ -127,7 +127,7 @@ func object(shape *algebra.Shape, row value.Row) value.Value {
 			continue
 		}
 		v := seen(c, row[i])
-		if c.ID && c.Type == schema.Integer {
+		if c.ID && (c.Type == schema.Integer || c.Type == schema.Decimal || c.Type == schema.Double) {
 			v = converted(v, schema.String)
 		}
 		places = append(places, columnAt{c.Path, inJSON(v)})

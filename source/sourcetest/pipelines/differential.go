@@ -135,7 +135,7 @@ func (d *differential) read(t *rapid.T, permit policy.Permit, asked string) ([]v
 	switch p := problem.Of(err); {
 	case err == nil:
 		return rows, true
-	case p.Code == problem.Unsupported && d.Limits != nil:
+	case p.Code == problem.Unsupported && d.Limits != nil, p.Code == problem.InvalidQuery && strings.Contains(p.Detail, "compares with"): // longer than a statement may be
 		d.unsupported[p.Detail]++
 		return nil, false
 	default:
