@@ -28,7 +28,7 @@ var slowPipelines = map[string]string{
 	"a cross product": `[{"$lookup": {"from": "steps", "let": {"n": "$n"}, "as": "later",
 		"pipeline": [{"$match": {"$expr": {"$eq": [{"$add": ["$n", "$next"]}, "$$n"]}}}]}},
 		{"$match": {"$expr": {"$gt": [{"$size": "$later"}, 5]}}}, {"$count": "n"}]`,
-	"a graph": `[{"$graphLookup": {"from": "steps", "startWith": "$next", "connectFromField": "next", "connectToField": "n", "as": "way"}},
+	"a graph": `[{"$graphLookup": {"from": "steps", "startWith": "$next", "connectFromField": "next", "connectToField": "n", "as": "way", "maxDepth": 100}},
 		{"$match": {"$expr": {"$lt": [{"$size": "$way"}, 0]}}}, {"$count": "n"}]`,
 	"a join by no index": `[{"$lookup": {"from": "steps", "localField": "other", "foreignField": "other", "as": "same"}},
 		{"$unwind": "$same"}, {"$group": {"_id": {"$add": ["$n", "$same.n"]}, "n": {"$sum": 1}}}, {"$sort": {"n": -1}}]`,
