@@ -218,7 +218,7 @@ func start(ts *testscript.TestScript, _ bool, args []string) {
 			ts.Fatalf("%s ended: %s", name, ts.ReadFile(name+".err"))
 		}
 		ts.Setenv(name, url)
-	case <-time.After(20 * time.Second):
+	case <-time.After(60 * time.Second):
 		ts.Fatalf("%s doesn't listen: %s", name, ts.ReadFile(name+".err"))
 	}
 }
@@ -254,7 +254,7 @@ func end(ts *testscript.TestScript, _ bool, args []string) {
 		if err != nil {
 			ts.Fatalf("%s: %v\n%s", args[0], err, ts.ReadFile(args[0]+".err"))
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(60 * time.Second):
 		ts.Fatalf("%s does not end", args[0])
 	}
 }
