@@ -172,7 +172,7 @@ func (e *exporter) add(row value.Row) error {
 		}
 	} else {
 		for i, c := range e.columns {
-			e.cells[i] = partOf(c.node.value(row), c.part)
+			e.cells[i] = c.node.value(row).Part(c.part)
 			e.sizes[i].bytes += len(e.cells[i].String()) + 1
 		}
 		if e.Format == JSONLines {
@@ -225,20 +225,4 @@ func (e *exporter) write(b []byte) error {
 		return fmt.Errorf("write the export: %w", err)
 	}
 	return nil
-}
-
-// partOf returns the part of a JSON value that path leads to: through objects, and through lists element by element.
-func partOf(v value.Value, path []string) value.Value {
-	if len(path) == 0 {
-		return v
-	}
-	if v.Kind() == value.Array {
-		list := make([]value.Value, len(v.List()))
-		for i, e := range v.List() {
-			list[i] = partOf(e, path)
-		}
-		return value.OfArray(list)
-	}
-	member, _ := v.Get(path[0])
-	return partOf(member, path[1:])
 }

@@ -156,5 +156,21 @@ func (v Value) Get(name string) (Value, bool) {
 	return Value{}, false
 }
 
+// Part returns what path leads to in v: through objects, and through lists element by element; null where nothing is.
+func (v Value) Part(path []string) Value {
+	if len(path) == 0 {
+		return v
+	}
+	if v.kind == Array {
+		list := make([]Value, len(v.List()))
+		for i, e := range v.List() {
+			list[i] = e.Part(path)
+		}
+		return OfArray(list)
+	}
+	member, _ := v.Get(path[0])
+	return member.Part(path[1:])
+}
+
 // IsNumber reports whether v is an Int, a Float or a Decimal.
 func (v Value) IsNumber() bool { return v.kind == Int || v.kind == Float || v.kind == Decimal }

@@ -15,7 +15,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/compile"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
-	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -75,7 +74,7 @@ func row(st *compile.Statement, columns int, decode func(i int) value.Value, out
 	for i := range st.Columns {
 		v := decode(i)
 		if st.Columns[i].Part != nil {
-			v = partOf(v, st.Columns[i].Part)
+			v = v.Part(st.Columns[i].Part)
 		}
 		out = append(out, v)
 	}
@@ -87,22 +86,6 @@ func row(st *compile.Statement, columns int, decode func(i int) value.Value, out
 		out = append(out[:columns], out[columns+extra:]...)
 	}
 	return out
-}
-
-// partOf returns the part of a JSON value that path leads to: through objects, and through lists element by element.
-func partOf(v value.Value, path query.Path) value.Value {
-	if len(path) == 0 {
-		return v
-	}
-	if v.Kind() == value.Array {
-		list := make([]value.Value, len(v.List()))
-		for i, e := range v.List() {
-			list[i] = partOf(e, path)
-		}
-		return value.OfArray(list)
-	}
-	member, _ := v.Get(path[0])
-	return partOf(member, path[1:])
 }
 
 // jsonOf reads the text of a JSON column. Text that our strict reader doesn't take is shown as it is.
