@@ -41,7 +41,6 @@ type Statement struct {
 	Args    []any    // int64, float64, string, []byte, bool, []int64, []float64, []string
 	Columns []Column // what a row holds; nil for a count, whose row is one integer
 	Order   []int    // the columns that hold the values of the plan's order; nil when it isn't unique
-	Zones   []string // the named time zones that it needs, in the order of their names
 }
 
 // A Column is one value of a row as the source gives it.
@@ -79,7 +78,7 @@ func SQL(p policy.Permit, d Dialect) (Statement, error) {
 	if err != nil {
 		return Statement{}, err
 	}
-	return Statement{Text: text, Args: args, Columns: w.columns, Order: w.order, Zones: w.zones}, nil
+	return Statement{Text: text, Args: args, Columns: w.columns, Order: w.order}, nil
 }
 
 // A speaker is what differs between dialects. An operand x is the text of a column or of a JSON node.
@@ -148,7 +147,6 @@ type writer struct {
 	aliases int
 	columns []Column
 	order   []int
-	zones   []string
 }
 
 func (w *writer) write(parts ...string) {

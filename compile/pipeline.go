@@ -2,7 +2,6 @@ package compile
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/compile/expr"
 	myexpr "github.com/bailiwick-dev/bailiwick/compile/expr/mysql"
@@ -49,13 +48,6 @@ type statement struct{ *writer }
 
 // Alias implements expr.Scope.
 func (s statement) Alias(prefix string) string { return s.alias(prefix) }
-
-// Zone implements expr.Scope.
-func (s statement) Zone(name string) {
-	if i, found := slices.BinarySearch(s.zones, name); !found {
-		s.zones = slices.Insert(s.zones, i, name)
-	}
-}
 
 // View implements stage.Statement.
 func (s statement) View(n int, alias string) (string, error) {

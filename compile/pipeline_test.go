@@ -70,11 +70,7 @@ func pipelineSQL(t *testing.T, database int, class, stages string) string {
 	if err != nil {
 		return fmt.Sprintf("%s: %s", problem.CodeOf(err), problem.Of(err).Detail)
 	}
-	text := st.Text + "\n            " + arguments(st.Args)
-	if st.Zones != nil {
-		text += " zones " + strings.Join(st.Zones, " ")
-	}
-	return text
+	return st.Text + "\n            " + arguments(st.Args)
 }
 
 // TestPipelines shows pipelines and their statements side by side. A line of testdata/pipelines.txt that begins with >

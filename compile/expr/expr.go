@@ -29,8 +29,6 @@ type Scope interface {
 	Field(e algebra.Expr) (x string, f *schema.Field)
 	// Outer is what an expression sees of column i of the record for which a list is made, up levels out from 1.
 	Outer(up, i int) (string, error)
-	// Zone tells that the statement needs the time zone called name, which is no offset.
-	Zone(name string)
 }
 
 // ShortText is how many characters a text has at most that every database sorts whole: MariaDB compares 1,024 bytes.

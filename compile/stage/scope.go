@@ -27,9 +27,6 @@ func (s *scope) Arg(v any, cast string) string { return s.b.s.Arg(v, cast) }
 // Alias implements expr.Scope.
 func (s *scope) Alias(prefix string) string { return s.b.s.Alias(prefix) }
 
-// Zone implements expr.Scope.
-func (s *scope) Zone(name string) { s.b.s.Zone(name) }
-
 // Atom implements expr.Scope.
 func (s *scope) Atom(x string) string {
 	if short(x) {

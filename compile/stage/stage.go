@@ -19,10 +19,9 @@ import (
 
 // A Statement is what stages are written into.
 type Statement interface {
-	// Arg, Alias and Zone are as in expr.Scope.
+	// Arg and Alias are as in expr.Scope.
 	Arg(v any, cast string) string
 	Alias(prefix string) string
-	Zone(name string)
 	// View writes relation n of the plan as a FROM item called alias.
 	View(n int, alias string) (string, error)
 	// Name writes the column of a view that holds a field.

@@ -34,7 +34,6 @@ func (p *place) Atom(x string) string                       { return x }
 func (p *place) Column(int) string                          { return "" }
 func (p *place) Field(algebra.Expr) (string, *schema.Field) { return "", nil }
 func (p *place) Outer(int, int) (string, error)             { return "", errors.New("no list is made") }
-func (p *place) Zone(string)                                {}
 
 func (p *place) Arg(v any, _ string) string {
 	p.args = append(p.args, v)

@@ -29,7 +29,6 @@ func pgClock(s expr.Scope, x, zone string) string {
 	if minutes, ok := offset(zone); ok {
 		return "(" + x + " + interval '" + strconv.Itoa(minutes) + " minutes')"
 	}
-	s.Zone(zone)
 	return "(" + x + " AT TIME ZONE 'UTC' AT TIME ZONE " + s.Arg(zone, "text") + ")"
 }
 

@@ -49,7 +49,6 @@ func (p *place) Atom(x string) string                       { return x }
 func (p *place) Column(int) string                          { return "" }
 func (p *place) Field(algebra.Expr) (string, *schema.Field) { return "", nil }
 func (p *place) Outer(int, int) (string, error)             { return "", fmt.Errorf("no list is made") }
-func (p *place) Zone(string)                                {}
 func of(t schema.Type, v value.Value) algebra.Expr          { return algebra.Const{Value: v, T: t} }
 func text(s string) algebra.Expr                            { return of(schema.String, value.OfString(s)) }
 func number(n int64) algebra.Expr                           { return of(schema.Integer, value.OfInt(n)) }

@@ -41,7 +41,6 @@ func (p *place) Column(i int) string            { return p.columns[i] }
 func (p *place) Outer(int, int) (string, error) { return "", fmt.Errorf("no list is made") }
 
 func (p *place) Field(algebra.Expr) (string, *schema.Field) { return "", nil }
-func (p *place) Zone(string)                                {}
 
 type connector struct{ driver *sqlite.Driver }
 
