@@ -32,14 +32,10 @@ type Relation struct {
 	Key    []string        // the fields that identify a record; nil when not all of them are visible
 }
 
-// Pipeline binds the stages of q to the views that relations opens. at is the JSON pointer of the class's name, stages
-// that of the stages. It returns notes on conditions that can't hold.
-func Pipeline(q *query.Pipeline, relations Relations, at string) (*algebra.Program, []string, error) {
+// Pipeline binds the stages of q to from, the view of its class, and to the views that relations opens. It returns notes
+// on conditions that can't hold.
+func Pipeline(q *query.Pipeline, from *Relation, relations Relations) (*algebra.Program, []string, error) {
 	b := &binder{relations: relations, seed: fmt.Sprintf("%x", q.Digest())}
-	from, err := relations.Open(q.Class, at)
-	if err != nil {
-		return nil, nil, err
-	}
 	r := b.start(from)
 	if err := r.stages(q.Stages); err != nil {
 		return nil, nil, err

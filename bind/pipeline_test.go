@@ -121,7 +121,12 @@ func bound(t *testing.T, text string) string {
 	if err != nil {
 		return refusal(err)
 	}
-	program, notes, err := bind.Pipeline(&query.Pipeline{Class: "orders", Stages: stages}, &shop{}, "/class_name")
+	s := &shop{}
+	from, err := s.Open("orders", "/class_name")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, notes, err := bind.Pipeline(&query.Pipeline{Class: "orders", Stages: stages}, from, s)
 	if err != nil {
 		return refusal(err)
 	}

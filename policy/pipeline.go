@@ -32,6 +32,11 @@ func (r *relations) Open(name, at string) (*bind.Relation, error) {
 		return nil, &problem.Error{Code: problem.Unsupported, Pointer: at,
 			Detail: v.name + " is in another source than " + asked.name + "; ask for each by itself"}
 	}
+	return r.add(v, at)
+}
+
+// add notes a view in the plan, once for each class.
+func (r *relations) add(v *View, at string) (*bind.Relation, error) {
 	n := slices.IndexFunc(r.plan.Views, func(have *View) bool { return have.class == v.class })
 	if n < 0 {
 		if n = len(r.plan.Views); n == MaxRelations {
@@ -49,7 +54,12 @@ func (p *Policy) pipeline(who identity.Principal, q *query.Pipeline) (Permit, er
 		return Permit{}, err
 	}
 	plan := &Plan{View: v, Version: p.version}
-	if plan.Program, plan.Notes, err = bind.Pipeline(q, &relations{plan: plan, raw: q.Raw}, "/class_name"); err != nil {
+	views := &relations{plan: plan, raw: q.Raw}
+	from, err := views.add(v, "/class_name")
+	if err != nil {
+		return Permit{}, err
+	}
+	if plan.Program, plan.Notes, err = bind.Pipeline(q, from, views); err != nil {
 		return Permit{}, err
 	}
 	if plan.Limit, plan.Auto, err = bound(q); err != nil {
