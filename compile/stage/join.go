@@ -6,6 +6,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/algebra"
 	"github.com/bailiwick-dev/bailiwick/compile/expr"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -65,31 +66,45 @@ func (b *builder) pairs(left, right *scope, on []algebra.Pair) ([]string, error)
 	return tests, nil
 }
 
-// nest adds a list as a subquery over each record.
+// nest adds a list as a subquery over each record. Where the subquery would have to refer to the record in a derived
+// table, and the dialect can't, all lists are made at once if their records can be kept apart.
 func (b *builder) nest(r *relation, st *algebra.Nest, at place) (*relation, error) {
-	r = b.open(r)
-	outer := &scope{b: b, r: r, outer: at.outer, lets: true, atoms: !b.d.Correlates()}
-	if l, ok := leads(st.Right); ok && !b.d.Correlates() {
-		return b.nestParts(r, st, l, place{at.input, outer})
+	next, err := b.nestEach(r, st, at)
+	if l, ok := leads(st.Right); ok && problem.CodeOf(err) == problem.Unsupported && !b.d.Correlates() {
+		return b.nestParts(r, st, l, at)
 	}
+	return next, err
+}
+
+// around opens r as the record that a list is made for.
+func (b *builder) around(r *relation, at place) *scope {
+	return &scope{b: b, r: b.open(r), outer: at.outer, lets: true, atoms: !b.d.Correlates()}
+}
+
+func (b *builder) nestEach(r *relation, st *algebra.Nest, at place) (*relation, error) {
+	outer := b.around(r, at)
 	right, err := b.program(st.Right, at.input, outer)
 	if err != nil {
 		return nil, err
 	}
-	right = b.open(right)
-	s := &scope{b: b, r: right, outer: outer, lets: true}
+	return b.nested(st, outer, right, func(s *scope) ([]string, error) { return b.pairs(outer, s, st.On) })
+}
+
+// nested adds the list of those records of right for which what test writes holds.
+func (b *builder) nested(st *algebra.Nest, outer *scope, right *relation, test func(*scope) ([]string, error)) (*relation, error) {
+	s := &scope{b: b, r: b.open(right), outer: outer, lets: true}
 	collected := b.collected(s) // before the tests: what it computes below must not take them along
-	on, err := b.pairs(outer, s, st.On)
+	tests, err := test(s)
 	if err != nil {
 		return nil, err
 	}
-	right.where = append(right.where, on...)
-	list := b.selected(right, []string{collected})
-	if !b.d.Correlates() && mentionsOuter(outer, right.item()) {
+	s.r.where = append(s.r.where, tests...)
+	list := b.selected(s.r, []string{collected})
+	if !b.d.Correlates() && mentionsOuter(outer, s.r.item()) {
 		return nil, notApart()
 	}
-	next := *r
-	next.columns = append(r.columns[:len(r.columns):len(r.columns)], "("+list+")")
+	next := *outer.r
+	next.columns = append(next.columns[:len(next.columns):len(next.columns)], "("+list+")")
 	next.shape, next.plain = st.Shape, false
 	return &next, nil
 }

@@ -78,6 +78,7 @@ func notApart() error {
 // nestParts adds a list as nest does, where the stages of Right need no more of the record than their lead: they run
 // once for all records, apart by what is to be equal, and a test picks the part.
 func (b *builder) nestParts(r *relation, st *algebra.Nest, l lead, at place) (*relation, error) {
+	outer := b.around(r, at)
 	right, err := b.start(st.Right, at.input)
 	if err != nil {
 		return nil, err
@@ -87,38 +88,29 @@ func (b *builder) nestParts(r *relation, st *algebra.Nest, l lead, at place) (*r
 		return nil, err
 	}
 	right.part = &part{x, l.own.Type()}
+	stages := st.Right.Stages[1:]
 	if len(l.rest) > 0 {
 		rest := &algebra.Filter{If: algebra.Apply{Op: algebra.And, Args: l.rest, T: schema.Boolean}, Shape: right.shape}
-		if right, err = b.stage(right, rest, at); err != nil {
-			return nil, err
-		}
+		stages = append([]algebra.Stage{rest}, stages...)
 	}
-	if right, err = b.stages(right, st.Right.Stages[1:], at); err != nil {
+	if right, err = b.stages(right, stages, place{at.input, outer}); err != nil {
 		return nil, err
 	}
-	right = b.open(right)
-	s := &scope{b: b, r: right, outer: at.outer, lets: true}
-	collected := b.collected(s)
+	return b.nested(st, outer, right, func(s *scope) ([]string, error) { return b.picked(s, l) })
+}
+
+// picked writes that a record is of the part that l leads to.
+func (b *builder) picked(s *scope, l lead) ([]string, error) {
 	y, err := expr.Write(b.d, s, l.around)
 	if err != nil {
 		return nil, err
 	}
-	test, err := b.d.Compare(s, algebra.Eq, right.part.x, y, right.part.t)
-	if err != nil {
-		return nil, err
-	}
+	x := s.r.part.x
+	test, err := b.d.Compare(s, algebra.Eq, x, y, s.r.part.t)
 	if l.op == algebra.Eq {
-		test = "coalesce(" + test + ", " + right.part.x + " IS NULL AND " + y + " IS NULL)"
+		test = "coalesce(" + test + ", " + x + " IS NULL AND " + y + " IS NULL)"
 	}
-	right.where = append(right.where, test)
-	list := b.selected(right, []string{collected})
-	if mentionsOuter(at.outer, right.item()) {
-		return nil, notApart()
-	}
-	next := *r
-	next.columns = append(r.columns[:len(r.columns):len(r.columns)], "("+list+")")
-	next.shape, next.plain = st.Shape, false
-	return &next, nil
+	return []string{test}, err
 }
 
 // sliceParts keeps, of each part in order, limit records after the first skip.
