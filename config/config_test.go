@@ -257,6 +257,7 @@ func TestDigest(t *testing.T) {
 	}
 	note("Unlisted", policy.Rules{Unlisted: true})
 	note("RefuseScans", policy.Rules{RefuseScans: true})
+	note("Disclose", policy.Rules{Disclose: true})
 	note("an empty rule", policy.Rules{Classes: map[string]policy.ClassRule{"a": {}}})
 	kind := reflect.TypeFor[policy.ClassRule]()
 	for i := range kind.NumField() {
@@ -272,6 +273,8 @@ func TestDigest(t *testing.T) {
 			f.Set(reflect.ValueOf(&policy.TenantRule{Field: "x"}))
 		case map[string]policy.FieldRule:
 			f.Set(reflect.ValueOf(map[string]policy.FieldRule{"x": {}}))
+		case map[string]policy.Mask:
+			f.Set(reflect.ValueOf(map[string]policy.Mask{"x": policy.Hash}))
 		default:
 			if kind.Field(i).Name != "Canonical" {
 				t.Fatalf("ClassRule.%s: this test doesn't know how to set a %s", kind.Field(i).Name, kind.Field(i).Type)

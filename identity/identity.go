@@ -49,8 +49,12 @@ type Principal struct {
 	TokenID string      // the token of ours it came with; "" for other credentials
 
 	Tools   List                    // narrows tools
+	Actions List                    // narrows actions, as "name" or "Class.name"
 	Classes List                    // narrows classes, as "source.Class" or a bare class name
 	Filters map[string]query.Filter // by class as in Classes, or "default" for all: rows it may see
+
+	Parent string // the ID of the principal that it was derived from; "" for one with a credential of its own
+	Depth  int    // how many generations stand above it: 0 for one with a credential of its own
 }
 
 // Has reports whether p holds scope s.

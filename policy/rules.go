@@ -12,21 +12,24 @@ type Rules struct {
 	Classes  map[string]ClassRule // by "source.Class", or by a class name that only one source has
 
 	RefuseScans bool // what would read every record of a class is refused
+	Disclose    bool // refusals tell the asker what was hidden: for companies that trust their agents (design 02)
 }
 
 // A ClassRule is what an owner says about one class. The zero ClassRule shows every field that the built-in
 // denylist doesn't deny, and every record.
 type ClassRule struct {
-	Hidden      bool           // nobody sees it
-	HiddenBut   identity.Scope // with Hidden: principals with this scope see it; "" for none
-	Visible     []string       // the fields that can be seen; nil for all
-	Denied      []string       // fields that can't be seen
-	Lift        []string       // fields of Visible that the built-in denylist would deny by their name
-	Large       []string       // heavy fields, left out of includes and samples unless named
-	Tenant      *TenantRule    // which records belong to whom; nil when the class is shared by all
-	Canonical   query.Filter   // what counts as a live record; nil for all
-	AllowScan   bool           // RefuseScans doesn't hold for the class: it is small
-	Description string         // for agents
+	Hidden      bool            // nobody sees it
+	HiddenBut   identity.Scope  // with Hidden: principals with this scope see it; "" for none
+	Visible     []string        // the fields that can be seen; nil for all
+	Denied      []string        // fields that can't be seen
+	Lift        []string        // fields of Visible that the built-in denylist would deny by their name
+	Large       []string        // heavy fields, left out of includes and samples unless named
+	Join        []string        // the fields that are shown where the class is reached by include; nil for all but the large
+	Mask        map[string]Mask // by field: how its value leaves; it can't be filtered, sorted, grouped or joined on
+	Tenant      *TenantRule     // which records belong to whom; nil when the class is shared by all
+	Canonical   query.Filter    // what counts as a live record; nil for all
+	AllowScan   bool            // RefuseScans doesn't hold for the class: it is small
+	Description string          // for agents
 	Fields      map[string]FieldRule
 }
 
@@ -45,4 +48,15 @@ type TenantRule struct {
 	Field   string // the field that holds the tenant
 	Is      string // what it must equal: "principal.tenant" (also for ""), "principal.id", "principal.owner" or "principal.claims.<name>"
 	Through string // the pointer field; Field and Is are empty then
+	Bypass  string // CEL over principal: who sees the records of all tenants; "" for nobody, and an error is no bypass
 }
+
+// A Mask is how a value leaves that isn't to be seen whole.
+type Mask string
+
+// The masks (design 02). A null stays null under each.
+const (
+	Partial Mask = "partial" // the first character, and what tells its form: j•••@e•••.com
+	Hash    Mask = "hash"    // the same text for the same value of a field, which nobody can turn back
+	Null    Mask = "null"    // null, always
+)
