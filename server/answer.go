@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/server/wire"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -43,7 +44,7 @@ func (a *answer) WriteHeader(status int) {
 	switch {
 	case scope != nil && a.x.message != nil:
 		a.discard = true
-		insufficient(*scope, a.x.correlation).write(a.ResponseWriter, a.x.message.id)
+		insufficient(*scope, a.x.correlation).Write(a.ResponseWriter, a.x.message.ID)
 		return
 	case status >= 400 && strings.HasPrefix(h.Get("Content-Type"), "text/plain"):
 		a.rewrite = status
@@ -66,9 +67,9 @@ func (a *answer) Write(b []byte) (int, error) {
 		a.discard = true
 		id := ""
 		if a.x.message != nil {
-			id = a.x.message.id
+			id = a.x.message.ID
 		}
-		fromText(a.rewrite, string(b)).write(a.ResponseWriter, id)
+		fromText(a.rewrite, string(b)).Write(a.ResponseWriter, id)
 		return len(b), nil
 	}
 	return a.ResponseWriter.Write(b)
@@ -86,26 +87,26 @@ func (a *answer) FlushError() error {
 }
 
 // fromText returns the fault for an HTTP error of the SDK.
-func fromText(status int, text string) *fault {
+func fromText(status int, text string) *wire.Fault {
 	switch {
 	case status >= 500:
-		return internal()
+		return wire.Internal()
 	case status == http.StatusNotFound:
-		f := invalid("Session not found")
-		f.status = status
+		f := wire.Invalid("Session not found")
+		f.Status = status
 		return f
 	}
-	f := invalid("Invalid Request: " + strings.TrimSpace(text))
-	f.status = status
+	f := wire.Invalid("Invalid Request: " + strings.TrimSpace(text))
+	f.Status = status
 	return f
 }
 
 // insufficient is the answer of RFC 6750, section 3.1, to a credential without a scope.
-func insufficient(scope, correlation string) *fault {
+func insufficient(scope, correlation string) *wire.Fault {
 	data := append([]byte(`{"error_code":"permission_denied","scope":`), value.AppendQuoted(nil, scope)...)
 	data = value.AppendQuoted(append(data, `,"correlation_id":`...), correlation)
-	return &fault{
-		status: http.StatusForbidden, code: codeUnauthorized, message: "Insufficient scope", data: append(data, '}'),
-		header: [2]string{"WWW-Authenticate", `Bearer error="insufficient_scope", scope="` + scope + `"`},
+	return &wire.Fault{
+		Status: http.StatusForbidden, Code: wire.CodeUnauthorized, Message: "Insufficient scope", Data: append(data, '}'),
+		Header: [2]string{"WWW-Authenticate", `Bearer error="insufficient_scope", scope="` + scope + `"`},
 	}
 }

@@ -9,10 +9,11 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/server/wire"
 )
 
 // identify establishes who sends r. It is asked anew for every request, and by nothing but its credential.
-func (s *Server) identify(r *http.Request) (identity.Principal, *fault) {
+func (s *Server) identify(r *http.Request) (identity.Principal, *wire.Fault) {
 	credential, f := credentialOf(r.Header)
 	if f != nil {
 		return identity.Principal{}, f
@@ -37,27 +38,27 @@ func (s *Server) identify(r *http.Request) (identity.Principal, *fault) {
 		return identity.Principal{}, s.unauthorized()
 	}
 	s.log.ErrorContext(r.Context(), "authentication failed", "error", cause(err))
-	return identity.Principal{}, internal()
+	return identity.Principal{}, wire.Internal()
 }
 
 // unauthorized is the same for every reason, so that it tells nothing about tokens.
-func (s *Server) unauthorized() *fault {
+func (s *Server) unauthorized() *wire.Fault {
 	challenge := "Bearer"
 	if s.options.ResourceMetadata != "" {
 		challenge += ` resource_metadata="` + s.options.ResourceMetadata + `"`
 	}
-	return &fault{
-		status: http.StatusUnauthorized, code: codeUnauthorized, message: "Unauthorized",
-		header: [2]string{"WWW-Authenticate", challenge},
+	return &wire.Fault{
+		Status: http.StatusUnauthorized, Code: wire.CodeUnauthorized, Message: "Unauthorized",
+		Header: [2]string{"WWW-Authenticate", challenge},
 	}
 }
 
 // credentialOf returns the one credential in h, "" when there is none. Two are refused, as two readers might
 // take different ones.
-func credentialOf(h http.Header) (string, *fault) {
+func credentialOf(h http.Header) (string, *wire.Fault) {
 	authorization, keys := h.Values("Authorization"), h.Values("X-Mcp-Api-Key")
 	if len(authorization)+len(keys) > 1 {
-		return "", invalid("Invalid Request: more than one credential")
+		return "", wire.Invalid("Invalid Request: more than one credential")
 	}
 	if len(keys) == 1 {
 		return keys[0], nil
@@ -83,7 +84,7 @@ func remoteOf(r *http.Request) netip.Addr {
 
 // fromElsewhere refuses requests that a page of another site made a browser send: such a page can reach a server
 // on this machine, and by DNS rebinding even one under its own name. A request without Origin is no browser's.
-func (s *Server) fromElsewhere(r *http.Request) *fault {
+func (s *Server) fromElsewhere(r *http.Request) *wire.Fault {
 	if !s.hostAllowed(r) {
 		return forbidden("Forbidden: Host")
 	}
@@ -101,9 +102,9 @@ func (s *Server) fromElsewhere(r *http.Request) *fault {
 	return forbidden("Forbidden: Origin")
 }
 
-func forbidden(message string) *fault {
-	f := invalid(message)
-	f.status = http.StatusForbidden
+func forbidden(message string) *wire.Fault {
+	f := wire.Invalid(message)
+	f.Status = http.StatusForbidden
 	return f
 }
 

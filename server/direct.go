@@ -7,6 +7,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/bailiwick-dev/bailiwick/server/wire"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -15,36 +16,36 @@ import (
 // right and wrong, are the SDK's to answer. The SDK takes about twenty times as long: see BenchmarkCall.
 func (s *Server) direct(w http.ResponseWriter, r *http.Request, x *exchange) (done bool) {
 	m := x.message
-	if m == nil || !m.isCall() || m.method != "tools/call" || !acceptsBoth(r.Header) {
+	if m == nil || !m.IsCall() || m.Method != "tools/call" || !acceptsBoth(r.Header) {
 		return false
 	}
-	name, _ := m.params.Get("name")
+	name, _ := m.Params.Get("name")
 	version := r.Header.Get("Mcp-Protocol-Version")
-	_, asksBack := m.params.Get("requestState")
-	_, answersBack := m.params.Get("inputResponses")
+	_, asksBack := m.Params.Get("requestState")
+	_, answersBack := m.Params.Get("inputResponses")
 	_, raw := s.raw.Load(name.Text())
 	switch {
 	case raw, asksBack, answersBack,
-		version != modernVersion, asText(m.meta(metaVersion)) != version,
-		r.Header.Get("Mcp-Method") != m.method, r.Header.Get("Mcp-Name") != name.Text(),
+		version != modernVersion, asText(m.Meta(metaVersion)) != version,
+		r.Header.Get("Mcp-Method") != m.Method, r.Header.Get("Mcp-Name") != name.Text(),
 		r.Header.Get("Last-Event-Id") != "",
-		m.meta(mcp.MetaKeyClientCapabilities).Kind() != value.Object,
-		!m.meta("progressToken").IsNull():
+		m.Meta(mcp.MetaKeyClientCapabilities).Kind() != value.Object,
+		!m.Meta("progressToken").IsNull():
 		return false
 	}
 	client, ok := clientOf(m)
 	if !ok {
 		return false
 	}
-	args, _ := m.params.Get("arguments")
+	args, _ := m.Params.Get("arguments")
 	x.gone = r.Context()
 	s.writeDirect(w, r, x, asked{name: name.Text(), args: orEmpty(args), form: s.form(client), version: version})
 	return true
 }
 
 // clientOf returns the client that a call names; ok is false when it names it wrongly.
-func clientOf(m *message) (client *mcp.Implementation, ok bool) {
-	info := m.meta(mcp.MetaKeyClientInfo)
+func clientOf(m *wire.Message) (client *mcp.Implementation, ok bool) {
+	info := m.Meta(mcp.MetaKeyClientInfo)
 	if info.IsNull() {
 		return nil, true
 	}
@@ -57,25 +58,25 @@ func clientOf(m *message) (client *mcp.Implementation, ok bool) {
 }
 
 func (s *Server) writeDirect(w http.ResponseWriter, r *http.Request, x *exchange, a asked) {
-	id := x.message.id
+	id := x.message.ID
 	a.progress = func(float64, float64, string) {} // nobody asked for it
 	defer func() {
 		if p := recover(); p != nil {
 			s.logPanic(r.Context(), x, p)
-			f := internal()
-			f.status = http.StatusOK
-			f.write(w, id)
+			f := wire.Internal()
+			f.Status = http.StatusOK
+			f.Write(w, id)
 		}
 	}()
 	out := s.call(r.Context(), x, a)
 	answer := &answer{ResponseWriter: w, x: x}
 	if f := out.failure; f != nil {
-		(&fault{status: http.StatusBadRequest, code: f.Code, message: f.Message, data: f.Data}).write(answer, id)
+		(&wire.Fault{Status: http.StatusBadRequest, Code: f.Code, Message: f.Message, Data: f.Data}).Write(answer, id)
 		return
 	}
 	server, err := json.Marshal(s.implementation())
 	if err != nil {
-		internal().write(w, id)
+		wire.Internal().Write(w, id)
 		return
 	}
 	answer.Header().Set("Content-Type", "application/json")

@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/server/wire"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -19,7 +20,7 @@ import (
 type exchange struct {
 	who         identity.Principal
 	correlation string
-	message     *message        // the only message of the request; nil for a batch
+	message     *wire.Message   // the only message of the request; nil for a batch
 	gone        context.Context // ends when nobody waits for the answer any more
 
 	scope      atomic.Pointer[string] // the scope that was missing
@@ -45,13 +46,13 @@ func exchangeOf(req mcp.Request) *exchange {
 }
 
 // correlationOf returns the correlation id that a client chose, or "" when it chose none that may be logged.
-func correlationOf(h http.Header, m *message) string {
+func correlationOf(h http.Header, m *wire.Message) string {
 	if id := h.Get("X-Mcp-Session-Id"); wellFormed(id) {
 		return id
 	}
 	// traceparent is version-traceid-parentid-flags (W3C Trace Context); the trace id is what logs are searched by.
 	if m != nil {
-		if t := m.meta("traceparent"); t.Kind() == value.String && len(t.Text()) == 55 && wellFormed(t.Text()) {
+		if t := m.Meta("traceparent"); t.Kind() == value.String && len(t.Text()) == 55 && wellFormed(t.Text()) {
 			return t.Text()[3:35]
 		}
 	}

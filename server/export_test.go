@@ -11,4 +11,4 @@ func Live(s *Server) (n int) {
 }
 
 // SetClock sets the clock by which requestState expires.
-func SetClock(s *Server, now func() time.Time) { s.states.now = now }
+func SetClock(s *Server, now func() time.Time) { s.states.SetClock(now) }

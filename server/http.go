@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/server/wire"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -42,7 +43,7 @@ func (s *Server) guard(h http.HandlerFunc) http.HandlerFunc {
 		defer func() {
 			if p := recover(); p != nil {
 				s.log.ErrorContext(r.Context(), "panic in the HTTP handler", "panic", fmt.Sprint(p))
-				internal().write(w, "")
+				wire.Internal().Write(w, "")
 			}
 		}()
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -72,12 +73,12 @@ func (s *Server) serveReady(w http.ResponseWriter, r *http.Request) {
 // serveList shows a person the tools that their credential may call: category, name, first sentence.
 func (s *Server) serveList(w http.ResponseWriter, r *http.Request) {
 	if f := s.fromElsewhere(r); f != nil {
-		f.write(w, "")
+		f.Write(w, "")
 		return
 	}
 	who, f := s.identify(r)
 	if f != nil {
-		f.write(w, "")
+		f.Write(w, "")
 		return
 	}
 	var b strings.Builder
@@ -91,7 +92,7 @@ func (s *Server) serveList(w http.ResponseWriter, r *http.Request) {
 // its form, its body.
 func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	if f := s.fromElsewhere(r); f != nil {
-		f.write(w, "")
+		f.Write(w, "")
 		return
 	}
 	modern := r.Header.Get("Mcp-Protocol-Version") >= modernVersion
@@ -101,14 +102,14 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 		if modern {
 			allow = "POST"
 		}
-		f := invalid("Method Not Allowed")
-		f.status, f.header = http.StatusMethodNotAllowed, [2]string{"Allow", allow}
-		f.write(w, "")
+		f := wire.Invalid("Method Not Allowed")
+		f.Status, f.Header = http.StatusMethodNotAllowed, [2]string{"Allow", allow}
+		f.Write(w, "")
 		return
 	}
 	who, f := s.identify(r)
 	if f != nil {
-		f.write(w, "")
+		f.Write(w, "")
 		return
 	}
 	if stream {
@@ -117,29 +118,29 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	}
 	body, f := s.read(w, r)
 	if f != nil {
-		f.write(w, "")
+		f.Write(w, "")
 		return
 	}
-	messages, batch, f := parse(body, s.options.MaxDepth)
+	messages, batch, f := wire.Read(body, s.options.MaxDepth)
 	if f != nil {
 		id := ""
 		if len(messages) == 1 {
-			id = messages[0].id
+			id = messages[0].ID
 		}
-		if !modern && id != "" && f.code != jsonrpc.CodeInvalidRequest {
-			f.status = http.StatusOK // before 2026-07-28 an error is an answer, and 404 says that the session has gone
+		if !modern && id != "" && f.Code != jsonrpc.CodeInvalidRequest {
+			f.Status = http.StatusOK // before 2026-07-28 an error is an answer, and 404 says that the session has gone
 		}
-		f.write(w, id)
+		f.Write(w, id)
 		return
 	}
 	s.servePost(w, r, post{who: who, body: body, messages: messages, batch: batch, modern: modern})
 }
 
 // read reads the body of a POST, of JSON only: no form of another site can send that without asking first.
-func (s *Server) read(w http.ResponseWriter, r *http.Request) ([]byte, *fault) {
+func (s *Server) read(w http.ResponseWriter, r *http.Request) ([]byte, *wire.Fault) {
 	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
-		f := invalid("Content-Type must be application/json")
-		f.status = http.StatusUnsupportedMediaType
+		f := wire.Invalid("Content-Type must be application/json")
+		f.Status = http.StatusUnsupportedMediaType
 		return nil, f
 	}
 	// The server has no read timeout, which would end streams. Not every ResponseWriter can set a deadline.
@@ -148,12 +149,12 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) ([]byte, *fault) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.options.MaxBody))
 	_ = control.SetReadDeadline(time.Time{})
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		f := invalid(fmt.Sprintf("Request body exceeds %d bytes", s.options.MaxBody))
-		f.status = http.StatusRequestEntityTooLarge
+		f := wire.Invalid(fmt.Sprintf("Request body exceeds %d bytes", s.options.MaxBody))
+		f.Status = http.StatusRequestEntityTooLarge
 		return nil, f
 	}
 	if err != nil {
-		return nil, invalid("Invalid Request: the body did not arrive")
+		return nil, wire.Invalid("Invalid Request: the body did not arrive")
 	}
 	return body, nil
 }
@@ -162,13 +163,13 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) ([]byte, *fault) {
 func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, who identity.Principal) {
 	leave, f := s.useSession(r, who)
 	if f != nil {
-		f.write(w, "")
+		f.Write(w, "")
 		return
 	}
 	defer leave()
 	if r.Method == http.MethodGet {
 		if err := s.streams.enter(r.Context()); err != nil {
-			busy().write(w, "")
+			busy().Write(w, "")
 			return
 		}
 		defer s.streams.leave()
@@ -177,25 +178,25 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, who identit
 }
 
 // useSession answers for a session of another principal as for one that does not exist.
-func (s *Server) useSession(r *http.Request, who identity.Principal) (leave func(), f *fault) {
+func (s *Server) useSession(r *http.Request, who identity.Principal) (leave func(), f *wire.Fault) {
 	id := r.Header.Get("Mcp-Session-Id")
 	if id == "" {
-		return nil, invalid("Invalid Request: Mcp-Session-Id is missing")
+		return nil, wire.Invalid("Invalid Request: Mcp-Session-Id is missing")
 	}
 	leave, ok := s.sessions.use(who.ID, id)
 	if !ok {
-		f := invalid("Session not found")
-		f.status = http.StatusNotFound
+		f := wire.Invalid("Session not found")
+		f.Status = http.StatusNotFound
 		return nil, f
 	}
 	return leave, nil
 }
 
-func busy() *fault {
-	return &fault{
-		status: http.StatusServiceUnavailable, code: codeBusy, message: "Too many requests at a time",
-		data:   []byte(`{"error_code":"rate_limited","retryable":true,"retry_after":1}`),
-		header: [2]string{"Retry-After", "1"},
+func busy() *wire.Fault {
+	return &wire.Fault{
+		Status: http.StatusServiceUnavailable, Code: wire.CodeBusy, Message: "Too many requests at a time",
+		Data:   []byte(`{"error_code":"rate_limited","retryable":true,"retry_after":1}`),
+		Header: [2]string{"Retry-After", "1"},
 	}
 }
 
@@ -203,13 +204,13 @@ func busy() *fault {
 type post struct {
 	who      identity.Principal
 	body     []byte
-	messages []message
+	messages []wire.Message
 	batch    bool
 	modern   bool
 }
 
 // only returns the one message of p, nil for a batch.
-func (p *post) only() *message {
+func (p *post) only() *wire.Message {
 	if p.batch {
 		return nil
 	}
@@ -219,7 +220,7 @@ func (p *post) only() *message {
 // id returns the id that an error of the whole POST answers.
 func (p *post) id() string {
 	if m := p.only(); m != nil {
-		return m.id
+		return m.ID
 	}
 	return ""
 }
@@ -227,7 +228,7 @@ func (p *post) id() string {
 func (s *Server) servePost(w http.ResponseWriter, r *http.Request, p post) {
 	m := p.only()
 	next := s.legacy
-	if p.modern || m != nil && r.Header.Get("Mcp-Session-Id") == "" && m.meta(metaVersion).Text() >= modernVersion {
+	if p.modern || m != nil && r.Header.Get("Mcp-Session-Id") == "" && m.Meta(metaVersion).Text() >= modernVersion {
 		// A request of the new protocol without its header belongs to that side, which says what is missing.
 		next = s.modern
 	} else {
@@ -242,15 +243,15 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, p post) {
 	if x.correlation == "" {
 		x.correlation = newCorrelation()
 	}
-	if m != nil && m.method == "notifications/cancelled" && p.modern {
-		id, _ := m.params.Get("requestId")
+	if m != nil && m.Method == "notifications/cancelled" && p.modern {
+		id, _ := m.Params.Get("requestId")
 		s.inflight.cancel(callKey{p.who.ID, channel, string(id.AppendJSON(nil))})
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
 	leave, err := s.admit(r.Context(), &p)
 	if err != nil {
-		busy().write(w, p.id())
+		busy().Write(w, p.id())
 		return
 	}
 	defer leave()
@@ -258,8 +259,8 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, p post) {
 	defer cancel()
 	stop := context.AfterFunc(s.closed, cancel)
 	defer stop()
-	if p.modern && m != nil && m.isCall() {
-		defer s.inflight.add(callKey{p.who.ID, channel, m.id}, cancel)()
+	if p.modern && m != nil && m.IsCall() {
+		defer s.inflight.add(callKey{p.who.ID, channel, m.ID}, cancel)()
 	}
 	r = r.WithContext(ctx)
 	if p.modern && s.direct(w, r, x) {
@@ -272,18 +273,18 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, p post) {
 // prepareSession finds the session of a POST of the older protocols, and answers where there is none to go to.
 func (s *Server) prepareSession(w http.ResponseWriter, r *http.Request, p *post) (leave func(), done bool) {
 	m := p.only()
-	if r.Header.Get("Mcp-Session-Id") == "" && m != nil && m.method == "initialize" {
+	if r.Header.Get("Mcp-Session-Id") == "" && m != nil && m.Method == "initialize" {
 		return func() {}, false
 	}
 	leave, f := s.useSession(r, p.who)
 	if f == nil {
 		return leave, false
 	}
-	if m != nil && m.method == "notifications/cancelled" {
+	if m != nil && m.Method == "notifications/cancelled" {
 		w.WriteHeader(http.StatusAccepted) // whatever it names: the answer must not tell whether that exists
 		return nil, true
 	}
-	f.write(w, p.id())
+	f.Write(w, p.id())
 	return nil, true
 }
 
@@ -292,11 +293,11 @@ func (s *Server) prepareSession(w http.ResponseWriter, r *http.Request, p *post)
 func (s *Server) admit(ctx context.Context, p *post) (leave func(), err error) {
 	for i := range p.messages {
 		m := &p.messages[i]
-		if !m.isCall() {
+		if !m.IsCall() {
 			continue
 		}
 		g := s.calls
-		if m.method == "subscriptions/listen" {
+		if m.Method == "subscriptions/listen" {
 			g = s.streams
 		}
 		return g.leave, g.enter(ctx)
@@ -306,7 +307,7 @@ func (s *Server) admit(ctx context.Context, p *post) (leave func(), err error) {
 
 // pass gives a request to the SDK, without its credential and with its exchange.
 func (s *Server) pass(w http.ResponseWriter, r *http.Request, x *exchange, next http.Handler) {
-	stays := r.Method == http.MethodGet || x.message != nil && x.message.method == "subscriptions/listen"
+	stays := r.Method == http.MethodGet || x.message != nil && x.message.Method == "subscriptions/listen"
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	if stays {
@@ -325,9 +326,9 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, x *exchange, next 
 	}()
 
 	answer := &answer{ResponseWriter: w, x: x}
-	if x.message != nil && x.message.method == "initialize" && next == s.legacy {
+	if x.message != nil && x.message.Method == "initialize" && next == s.legacy {
 		if !s.sessions.begin(x.who.ID) {
-			busy().write(w, x.message.id)
+			busy().Write(w, x.message.ID)
 			return
 		}
 		answer.began = func(id string) { s.sessions.end(x.who.ID, id) }

@@ -33,7 +33,7 @@ func (s *Server) startHeartbeat(ctx context.Context, x *exchange, r *mcp.CallToo
 	h := &heartbeat{ctx: ctx, session: r.Session, token: r.Params.GetProgressToken(), done: make(chan struct{})}
 	if x.message != nil {
 		// The SDK reads numbers as doubles; ours are exact.
-		if t := x.message.meta("progressToken"); t.Kind() == value.Int {
+		if t := x.message.Meta("progressToken"); t.Kind() == value.Int {
 			h.token = t.Int()
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/server/state"
 )
 
 // addRaw adds a tool of the Extension. It is accounted here, around its handler, and not in the middleware: for
@@ -22,9 +23,9 @@ func (s *Server) addRaw(t *mcp.Tool, h mcp.ToolHandler) {
 		if !x.who.Tools.Allows(t.Name) {
 			return nil, errUnknownTool()
 		}
-		binding := stateBinding{Principal: x.who.ID, Tool: t.Name, Arguments: digest(req.Params.Arguments)}
+		binding := state.Binding{Principal: x.who.ID, Tool: t.Name, Arguments: state.Digest(req.Params.Arguments)}
 		if sealed := req.Params.RequestState; sealed != "" {
-			plain, ok := s.states.open(sealed, binding)
+			plain, ok := s.states.Open(sealed, binding)
 			if !ok {
 				return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "invalid requestState"}
 			}
@@ -54,7 +55,7 @@ func (s *Server) addRaw(t *mcp.Tool, h mcp.ToolHandler) {
 			return s.refusedRaw(ctx, x, t.Name, err)
 		}
 		if res.RequestState != "" {
-			res.RequestState = s.states.seal(res.RequestState, binding)
+			res.RequestState = s.states.Seal(res.RequestState, binding)
 		}
 		return res, nil
 	})

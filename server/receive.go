@@ -79,7 +79,7 @@ func (s *Server) listTools(ctx context.Context, x *exchange, r *mcp.ListToolsReq
 	res := &mcp.ListToolsResult{Cacheable: mcp.Cacheable{CacheScope: "private"}, Tools: []*mcp.Tool{}}
 	category := ""
 	if x.message != nil {
-		c, _ := x.message.params.Get("category")
+		c, _ := x.message.Params.Get("category")
 		category = asText(c)
 	}
 	form := s.form(r.ClientInfo())
@@ -158,7 +158,7 @@ func (s *Server) callTool(ctx context.Context, x *exchange, r *mcp.CallToolReque
 // arguments returns a call's arguments as our own reader read them.
 func (s *Server) arguments(x *exchange, raw json.RawMessage) (value.Value, error) {
 	if x.message != nil {
-		args, _ := x.message.params.Get("arguments")
+		args, _ := x.message.Params.Get("arguments")
 		return orEmpty(args), nil
 	}
 	if len(raw) == 0 {

@@ -20,6 +20,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/server/state"
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
@@ -111,7 +112,7 @@ type Server struct {
 	streams  *gate
 	sessions *sessions
 	inflight *inflight
-	states   *states
+	states   *state.Sealer
 
 	shown      sync.Map // *tool.Tool to *mcp.Tool: converted once
 	categories sync.Map // tool name to tool.Category
@@ -142,7 +143,7 @@ func New(o Options) (*Server, error) {
 	o.SessionTimeout = cmp.Or(o.SessionTimeout, 30*time.Minute)
 	o.Heartbeat = cmp.Or(o.Heartbeat, 2*time.Second)
 	o.ShutdownTimeout = cmp.Or(o.ShutdownTimeout, 10*time.Second)
-	states, err := newStates(o.StateKey)
+	states, err := state.New(o.StateKey)
 	if err != nil {
 		return nil, err
 	}

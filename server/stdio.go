@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/server/wire"
 )
 
 // ServeStdio serves who over standard input and output until the input or ctx ends.
@@ -82,7 +83,7 @@ func (p *pipe) read() {
 		m, f, id := p.decode(append([]byte(nil), lines.Bytes()...))
 		if f != nil {
 			// A peer that can't be written to is found by the next Write of the SDK.
-			_ = p.write(f.append(nil, id))
+			_ = p.write(f.Append(nil, id))
 			continue
 		}
 		req, counted := counts(m)
@@ -101,26 +102,26 @@ func (p *pipe) read() {
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
 		// Where the next message begins is not known any more.
-		_ = p.write(invalid(fmt.Sprintf("Request exceeds %d bytes", p.s.options.MaxBody)).append(nil, ""))
+		_ = p.write(wire.Invalid(fmt.Sprintf("Request exceeds %d bytes", p.s.options.MaxBody)).Append(nil, ""))
 	}
 	// Who writes all that it has to say and then ends wants answers; the SDK would drop them.
 	p.calls.settle(p.open, p.s.options.ShutdownTimeout)
 }
 
 // decode reads one line as one message and says who sent it.
-func (p *pipe) decode(line []byte) (jsonrpc.Message, *fault, string) {
-	messages, batch, f := parse(line, p.s.options.MaxDepth)
+func (p *pipe) decode(line []byte) (jsonrpc.Message, *wire.Fault, string) {
+	messages, batch, f := wire.Read(line, p.s.options.MaxDepth)
 	switch {
 	case f != nil && len(messages) == 1:
-		return nil, f, messages[0].id
+		return nil, f, messages[0].ID
 	case f != nil:
 		return nil, f, ""
 	case batch:
-		return nil, invalid("Invalid Request: one message a line"), ""
+		return nil, wire.Invalid("Invalid Request: one message a line"), ""
 	}
 	m, err := jsonrpc.DecodeMessage(line)
 	if err != nil {
-		return nil, invalid("Invalid Request: " + err.Error()), messages[0].id
+		return nil, wire.Invalid("Invalid Request: " + err.Error()), messages[0].ID
 	}
 	if req, ok := m.(*jsonrpc.Request); ok {
 		x := &exchange{who: p.who, message: &messages[0], gone: p.open, correlation: correlationOf(nil, &messages[0])}

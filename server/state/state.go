@@ -1,4 +1,6 @@
-package server
+// Package state seals what a client keeps for the server between two requests: the requestState of MCP tools that
+// ask back. It refuses what was not sealed here, for somebody else, for another call, too long ago, or used already.
+package state
 
 import (
 	"crypto/aes"
@@ -14,13 +16,13 @@ import (
 	"time"
 )
 
-// stateLife is how long a client may take to answer what a tool asks back.
-const stateLife = 10 * time.Minute
+// life is how long a client may take to answer what a tool asks back.
+const life = 10 * time.Minute
 
-// states seals the requestState of tools that ask back. The SDK sends it as it is, so a client could change it,
+// A Sealer seals the requestState of tools that ask back. The SDK sends it as it is, so a client could change it,
 // answer another's question, or answer one twice. Sealed (AES-256-GCM), it serves the same principal, tool and
-// arguments once, within stateLife. That it is used once is kept by this process only.
-type states struct {
+// arguments once, within life. That it is used once is kept by this process only.
+type Sealer struct {
 	aead cipher.AEAD
 	now  func() time.Time
 
@@ -28,20 +30,21 @@ type states struct {
 	used map[string]time.Time // nonce to when it expires
 }
 
-// A stateBinding is what a state is good for.
-type stateBinding struct {
+// A Binding is what a state is good for.
+type Binding struct {
 	Principal string `json:"p"`
 	Tool      string `json:"t"`
 	Arguments string `json:"a"` // SHA-256
 }
 
-type sealedState struct {
-	stateBinding
+type sealed struct {
+	Binding
 	Expires int64  `json:"e"` // Unix seconds
 	State   string `json:"s"`
 }
 
-func newStates(key []byte) (*states, error) {
+// New returns a sealer with a key of 32 bytes, the same on all replicas; nil takes a random one.
+func New(key []byte) (*Sealer, error) {
 	if key == nil {
 		key = make([]byte, 32)
 		rand.Read(key) // never fails: crypto/rand ends the process instead
@@ -57,20 +60,21 @@ func newStates(key []byte) (*states, error) {
 	if err != nil {
 		return nil, fmt.Errorf("server: making the state cipher: %w", err)
 	}
-	return &states{aead: aead, now: time.Now, used: map[string]time.Time{}}, nil
+	return &Sealer{aead: aead, now: time.Now, used: map[string]time.Time{}}, nil
 }
 
-func (s *states) seal(state string, b stateBinding) string {
-	plain, err := json.Marshal(sealedState{stateBinding: b, Expires: s.now().Add(stateLife).Unix(), State: state})
+// Seal returns the text that Open opens for b.
+func (s *Sealer) Seal(state string, b Binding) string {
+	plain, err := json.Marshal(sealed{Binding: b, Expires: s.now().Add(life).Unix(), State: state})
 	if err != nil {
 		panic(err) // strings and an integer
 	}
 	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, plain, nil))
 }
 
-// open returns the state that was sealed for b, once.
-func (s *states) open(sealed string, b stateBinding) (string, bool) {
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(sealed)
+// Open returns the state that was sealed for b, once.
+func (s *Sealer) Open(text string, b Binding) (string, bool) {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil {
 		return "", false
 	}
@@ -78,8 +82,8 @@ func (s *states) open(sealed string, b stateBinding) (string, bool) {
 	if err != nil {
 		return "", false
 	}
-	var v sealedState
-	if err := json.Unmarshal(plain, &v); err != nil || v.stateBinding != b {
+	var v sealed
+	if err := json.Unmarshal(plain, &v); err != nil || v.Binding != b {
 		return "", false
 	}
 	now := s.now()
@@ -101,7 +105,11 @@ func (s *states) open(sealed string, b stateBinding) (string, bool) {
 	return v.State, true
 }
 
-func digest(b []byte) string {
+// SetClock sets the clock by which what is sealed expires; New takes time.Now.
+func (s *Sealer) SetClock(now func() time.Time) { s.now = now }
+
+// Digest returns the SHA-256 of b in hexadecimal.
+func Digest(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
 }

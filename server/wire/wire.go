@@ -1,0 +1,188 @@
+// Package wire reads the JSON-RPC messages that arrive at the MCP door, and writes the errors that answer them.
+//
+// It is the first reader of a body and the strictest: it refuses whatever later readers may take in different ways
+// (duplicate keys, a second document, lone surrogates, numbers as ids that a double doesn't hold), so what it lets
+// pass means the same to all of them. It knows no principal, no tool and no transport.
+package wire
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// The codes of JSON-RPC errors beyond the five of its specification, which package jsonrpc has.
+const (
+	CodeBusy         = -32000 // HTTP 503
+	CodeUnauthorized = -32001 // HTTP 401, and 403 for a missing scope
+)
+
+// maxSafe is the largest integer that the SDK, which reads request ids as doubles, gives back unchanged.
+const maxSafe = 1<<53 - 1
+
+// A Fault is a JSON-RPC error with the HTTP status that carries it.
+type Fault struct {
+	Status  int // of HTTP
+	Code    int64
+	Message string
+	Data    json.RawMessage // nil for none
+	Header  [2]string       // one more HTTP header; empty for none
+}
+
+// Invalid is the answer to what is no valid request, with HTTP status 400; message is shown.
+func Invalid(message string) *Fault {
+	return &Fault{Status: http.StatusBadRequest, Code: jsonrpc.CodeInvalidRequest, Message: message}
+}
+
+// Internal is the answer to a failure of ours. It tells nothing.
+func Internal() *Fault {
+	return &Fault{Status: http.StatusInternalServerError, Code: jsonrpc.CodeInternalError, Message: "Internal error"}
+}
+
+// Append appends f as the response to the request whose id is the JSON text id; "" stands for an unknown one.
+func (f *Fault) Append(dst []byte, id string) []byte {
+	if id == "" {
+		id = "null"
+	}
+	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
+	dst = append(dst, id...)
+	dst = append(dst, `,"error":{"code":`...)
+	dst = strconv.AppendInt(dst, f.Code, 10)
+	dst = append(dst, `,"message":`...)
+	dst = value.AppendQuoted(dst, f.Message)
+	if f.Data != nil {
+		dst = append(dst, `,"data":`...)
+		dst = append(dst, f.Data...)
+	}
+	return append(dst, "}}"...)
+}
+
+// Write answers a request with f.
+func (f *Fault) Write(w http.ResponseWriter, id string) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	if f.Header[0] != "" {
+		h.Set(f.Header[0], f.Header[1])
+	}
+	w.WriteHeader(f.Status)
+	// A client that has gone can't be told so.
+	_, _ = w.Write(f.Append(nil, id))
+}
+
+// A Message is one JSON-RPC message as our own reader sees it.
+type Message struct {
+	ID     string      // JSON text; "" for a notification
+	Method string      // "" for a response
+	Params value.Value // an Object, or Null when there are none
+}
+
+// IsCall reports whether m wants an answer.
+func (m *Message) IsCall() bool { return m.ID != "" && m.Method != "" }
+
+// Meta returns the member of _meta called name.
+func (m *Message) Meta(name string) value.Value {
+	meta, _ := m.Params.Get("_meta")
+	v, _ := meta.Get(name)
+	return v
+}
+
+// known reports whether the SDK serves a method. Any other is answered here, in both generations alike.
+func known(method string) bool {
+	switch method {
+	case "initialize", "ping", "server/discover", "subscriptions/listen",
+		"tools/list", "tools/call", "prompts/list", "prompts/get", "completion/complete", "logging/setLevel",
+		"resources/list", "resources/templates/list", "resources/read", "resources/subscribe", "resources/unsubscribe",
+		"notifications/initialized", "notifications/cancelled", "notifications/progress", "notifications/roots/list_changed":
+		return true
+	}
+	return false
+}
+
+// maxBatch is the most messages in a batch, which only MCP 2025-03-26 and older have.
+const maxBatch = 50
+
+// Read reads the messages in a body whose JSON nests no deeper than depth. It is the first reader of the body and the strictest: what it lets pass
+// means the same to every later one. batch says that they came in an array. With a fault there may be one message, which
+// has at most the id to answer. (The SDK's takes the last of duplicate keys and ignores a second document.)
+func Read(body []byte, depth int) (messages []Message, batch bool, f *Fault) {
+	doc, err := value.Read(body, depth)
+	if err != nil {
+		return nil, false, unreadable(err)
+	}
+	list := []value.Value{doc}
+	if doc.Kind() == value.Array {
+		if list, batch = doc.List(), true; len(list) == 0 || len(list) > maxBatch {
+			return nil, true, Invalid("Invalid Request: a batch has 1 to " + strconv.Itoa(maxBatch) + " messages")
+		}
+	}
+	for _, v := range list {
+		m, f := asMessage(v)
+		if f != nil {
+			return []Message{m}, batch, f
+		}
+		messages = append(messages, m)
+	}
+	return messages, batch, nil
+}
+
+// unreadable says where a body breaks the rules of value.Read.
+func unreadable(err error) *Fault {
+	p := problem.Of(err)
+	data := append([]byte(`{"detail":`), value.AppendQuoted(nil, p.Detail)...)
+	if p.Pointer != "" {
+		data = value.AppendQuoted(append(data, `,"pointer":`...), p.Pointer)
+	}
+	return &Fault{Status: http.StatusBadRequest, Code: jsonrpc.CodeParseError, Message: "Parse error", Data: append(data, '}')}
+}
+
+// asMessage checks one message. The message it returns with a Fault has the id, if that is one.
+func asMessage(v value.Value) (m Message, f *Fault) {
+	if v.Kind() != value.Object {
+		return m, Invalid("Invalid Request: a message is an object")
+	}
+	if id, ok := v.Get("id"); ok {
+		switch {
+		case id.Kind() == value.Int && -maxSafe <= id.Int() && id.Int() <= maxSafe, id.Kind() == value.String:
+			m.ID = string(id.AppendJSON(nil))
+		default:
+			return m, Invalid("Invalid Request: id is a string or an integer within ±(2^53-1)")
+		}
+	}
+	if version, _ := v.Get("jsonrpc"); version.Kind() != value.String || version.Text() != "2.0" {
+		return m, Invalid(`Invalid Request: jsonrpc is "2.0"`)
+	}
+	method, ok := v.Get("method")
+	if !ok {
+		_, result := v.Get("result")
+		_, failure := v.Get("error")
+		if m.ID == "" || result == failure {
+			return m, Invalid("Invalid Request: a message has a method, or an id with a result or an error")
+		}
+		return m, nil
+	}
+	if method.Kind() != value.String || method.Text() == "" {
+		return m, Invalid("Invalid Request: method is a string")
+	}
+	m.Method = method.Text()
+	if m.Params, ok = v.Get("params"); ok && m.Params.Kind() != value.Object {
+		return m, &Fault{Status: http.StatusBadRequest, Code: jsonrpc.CodeInvalidParams, Message: "Invalid params: params is an object"}
+	}
+	if m.ID != "" && !known(m.Method) {
+		return m, &Fault{Status: http.StatusNotFound, Code: jsonrpc.CodeMethodNotFound, Message: "Method not found"}
+	}
+	if m.Method == "tools/call" {
+		if name, _ := m.Params.Get("name"); name.Kind() != value.String {
+			return m, &Fault{Status: http.StatusBadRequest, Code: jsonrpc.CodeInvalidParams, Message: "Invalid params: name is a string"}
+		}
+		if args, ok := m.Params.Get("arguments"); ok && args.Kind() != value.Object {
+			return m, &Fault{Status: http.StatusBadRequest, Code: jsonrpc.CodeInvalidParams, Message: "Invalid params: arguments is an object"}
+		}
+	}
+	return m, nil
+}
