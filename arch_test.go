@@ -78,8 +78,13 @@ var mayImport = map[string]string{
 	"testservices": "",
 	"bench":        "",
 
-	"cmd/bailiwick":        "*",
-	"cmd/bailiwick/export": ". identity query shape value",
+	"cmd/bailiwick":          "*",
+	"cmd/bailiwick/audits":   "audit cmd/bailiwick/plant cmd/bailiwick/terminal",
+	"cmd/bailiwick/export":   ". identity query shape value",
+	"cmd/bailiwick/oneshot":  ". client cmd/bailiwick/export cmd/bailiwick/plant cmd/bailiwick/terminal identity problem server value",
+	"cmd/bailiwick/plant":    "*",
+	"cmd/bailiwick/terminal": "client config problem",
+	"cmd/bailiwick/tokens":   "cmd/bailiwick/plant cmd/bailiwick/terminal config identity",
 }
 
 func TestImports(t *testing.T) {

@@ -9,20 +9,22 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/plant"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/terminal"
 	"github.com/bailiwick-dev/bailiwick/config"
 	"github.com/bailiwick-dev/bailiwick/exposure"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-func checkCommand(t *terminal) *cobra.Command {
-	var from setup
+func checkCommand(t *terminal.Terminal) *cobra.Command {
+	var from plant.Setup
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check a configuration against its databases, and say what agents would see",
-		Args:  none,
+		Args:  terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := from.load()
+			c, err := from.Load()
 			if err != nil {
 				return err
 			}
@@ -30,10 +32,10 @@ func checkCommand(t *terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return t.printExamination(r)
+			return printExamination(t, r)
 		},
 	}
-	from.flags(cmd.Flags())
+	from.Flags(cmd.Flags())
 	return cmd
 }
 
@@ -50,18 +52,18 @@ func examine(ctx context.Context, c *config.Config) (*examination, error) {
 	var catalogue []schema.Class
 	var errs []error
 	for _, s := range c.Sources {
-		classes, warnings, err := describe(ctx, c, s)
+		classes, warnings, err := plant.Describe(ctx, c, s)
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
 		catalogue, r.Warnings = append(catalogue, classes...), append(r.Warnings, warnings...)
 	}
-	errs = append(errs, checkTools(c))
+	errs = append(errs, plant.CheckTools(c))
 	if len(errs) == 1 { // all sources are there, so what rules name must be too
 		_, err := policy.New(c.Rules, catalogue)
 		if err != nil {
-			errs = append(errs, ruleFaults(c, err))
+			errs = append(errs, plant.RuleFaults(c, err))
 		}
 	}
 	if err := merge(c, errs); err != nil {
@@ -70,15 +72,6 @@ func examine(ctx context.Context, c *config.Config) (*examination, error) {
 	var err error
 	r.Classes, err = exposure.Of(c.Rules, catalogue)
 	return r, err
-}
-
-func describe(ctx context.Context, c *config.Config, s config.Source) (_ []schema.Class, _ []string, err error) {
-	opened, err := openSource(ctx, c, s)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer closeAfter(opened, &err)
-	return opened.Describe(ctx)
 }
 
 // merge makes one error of all faults of the file, with what else is wrong as faults of its source.
@@ -104,11 +97,11 @@ func merge(c *config.Config, errs []error) error {
 	return all
 }
 
-func (t *terminal) printExamination(r *examination) error {
-	if t.json {
-		return t.printJSON(r)
+func printExamination(t *terminal.Terminal, r *examination) error {
+	if t.JSON {
+		return t.PrintJSON(r)
 	}
-	w := tabwriter.NewWriter(t.out, 0, 8, 2, ' ', 0)
+	w := tabwriter.NewWriter(t.Out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "CLASS\tVISIBLE\tHIDDEN\tDENIED\tRECORDS")
 	shown := 0
 	for _, e := range r.Classes {
@@ -130,13 +123,13 @@ func (t *terminal) printExamination(r *examination) error {
 		return fmt.Errorf("write the answer: %w", err)
 	}
 	for _, warning := range r.Warnings {
-		t.notef("%s %s", styled(amber, "warning:"), warning)
+		t.Notef("%s %s", terminal.Styled(terminal.Amber, "warning:"), warning)
 	}
 	for _, e := range r.Classes {
 		if e.Shown && len(e.Floor) > 0 {
-			t.printf("%s: denied by name: %s\n", e.Name, strings.Join(e.Floor, ", "))
+			t.Printf("%s: denied by name: %s\n", e.Name, strings.Join(e.Floor, ", "))
 		}
 	}
-	t.printf("%s  %d of %d classes can be seen; rules %s\n", styled(green, "good"), shown, len(r.Classes), r.Rules)
+	t.Printf("%s  %d of %d classes can be seen; rules %s\n", terminal.Styled(terminal.Green, "good"), shown, len(r.Classes), r.Rules)
 	return nil
 }

@@ -11,21 +11,23 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/plant"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/terminal"
 	"github.com/bailiwick-dev/bailiwick/config"
 	"github.com/bailiwick-dev/bailiwick/conformance"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/server"
 )
 
-func conformanceCommand(t *terminal) *cobra.Command {
+func conformanceCommand(t *terminal.Terminal) *cobra.Command {
 	var listen string
 	cmd := &cobra.Command{
 		Use:   "conformance",
 		Short: "Serve the fixtures of the official MCP conformance suites, behind tokens, limits and audit",
-		Args:  none,
+		Args:  terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !loopback(listen) {
-				return usagef("the fixtures are for a suite on this machine; listen on a loopback address such as 127.0.0.1:0")
+				return terminal.Usagef("the fixtures are for a suite on this machine; listen on a loopback address such as 127.0.0.1:0")
 			}
 			return serveFixtures(cmd.Context(), t, listen)
 		},
@@ -36,19 +38,19 @@ func conformanceCommand(t *terminal) *cobra.Command {
 
 // serveFixtures serves them at an address of its own, where a token is needed, and at listen, where a proxy adds the
 // token: the suites can send none.
-func serveFixtures(ctx context.Context, t *terminal, listen string) error {
+func serveFixtures(ctx context.Context, t *terminal.Terminal, listen string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	p, err := build(ctx, &config.Config{Store: memoryStore, Limits: config.Limits{Rate: config.Rate{Calls: 100_000, Per: time.Minute}, Burst: 100_000}})
+	p, err := plant.Build(ctx, &config.Config{Store: plant.MemoryStore, Limits: config.Limits{Rate: config.Rate{Calls: 100_000, Per: time.Minute}, Burst: 100_000}})
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	_, token, err := p.tokens.Create(ctx, identity.Local(localUser()), identity.Token{Name: "conformance", Owner: localUser()})
+	_, token, err := p.Tokens.Create(ctx, identity.Local(plant.LocalUser()), identity.Token{Name: "conformance", Owner: plant.LocalUser()})
 	if err != nil {
 		return err
 	}
-	o := p.door()
+	o := p.Door()
 	o.Logger = logger(t, config.Log{})
 	o.Extend = conformance.Extension(ctx)
 	s, err := server.New(o)
@@ -69,7 +71,7 @@ func serveFixtures(ctx context.Context, t *terminal, listen string) error {
 	front := &http.Server{Handler: conformance.Forward(&url.URL{Scheme: "http", Host: inner.Addr().String()}, token), ReadHeaderTimeout: 10 * time.Second}
 	stop := context.AfterFunc(ctx, func() { front.Close() })
 	defer stop()
-	if err := t.ready(outer); err != nil {
+	if err := ready(t, outer); err != nil {
 		return err
 	}
 	if err := front.Serve(outer); !errors.Is(err, http.ErrServerClosed) {

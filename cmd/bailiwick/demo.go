@@ -13,20 +13,22 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/plant"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/terminal"
 	"github.com/bailiwick-dev/bailiwick/config"
 	"github.com/bailiwick-dev/bailiwick/demo"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/server"
 )
 
-func demoCommand(t *terminal) *cobra.Command {
+func demoCommand(t *terminal.Terminal) *cobra.Command {
 	var d demonstration
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Try it: an issue tracker with sample data, tokens, and a first conversation",
-		Args:  none,
+		Args:  terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			d.terminal, d.anyPort = t, !cmd.Flags().Changed("listen")
+			d.Terminal, d.anyPort = t, !cmd.Flags().Changed("listen")
 			return d.run(cmd.Context())
 		},
 	}
@@ -39,7 +41,7 @@ func demoCommand(t *terminal) *cobra.Command {
 
 // A demonstration is one run of the demo.
 type demonstration struct {
-	*terminal
+	*terminal.Terminal
 	listen  string
 	anyPort bool // take a free one when listen is taken
 	dir     string
@@ -57,7 +59,7 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if !loopback(d.listen) {
-		return usagef("the demo's data is for this machine; listen on a loopback address such as %s", config.DefaultListen)
+		return terminal.Usagef("the demo's data is for this machine; listen on a loopback address such as %s", config.DefaultListen)
 	}
 	if d.dir == "" {
 		if d.dir, err = os.MkdirTemp("", "bailiwick-demo-"); err != nil {
@@ -69,12 +71,12 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	p, err := build(ctx, c)
+	p, err := plant.Build(ctx, c)
 	if err != nil {
 		return err
 	}
-	defer closeAfter(p, &err)
-	if err := d.makeTokens(ctx, p.tokens); err != nil {
+	defer plant.CloseAfter(p, &err)
+	if err := d.makeTokens(ctx, p.Tokens); err != nil {
 		return err
 	}
 	s, l, err := d.open(p)
@@ -102,13 +104,13 @@ func (d *demonstration) prepare(ctx context.Context) (*config.Config, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder: %w", err)
 	}
-	d.dir, d.file = dir, filepath.Join(dir, defaultFile)
+	d.dir, d.file = dir, filepath.Join(dir, plant.DefaultFile)
 	if err := demo.Create(ctx, filepath.Join(dir, "tracker.db")); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
 	f, err := os.OpenFile(d.file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return loadFile(d.file)
+		return plant.LoadFile(d.file)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("write the configuration: %w", err)
@@ -117,14 +119,14 @@ func (d *demonstration) prepare(ctx context.Context) (*config.Config, error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, fmt.Errorf("write the configuration: %w", err)
 	}
-	return loadFile(d.file)
+	return plant.LoadFile(d.file)
 }
 
 func (d *demonstration) makeTokens(ctx context.Context, tokens *identity.Tokens) error {
 	d.tokens = map[string]string{}
 	for _, tenant := range []string{demo.Acme, demo.Globex} {
-		want := identity.Token{Name: "demo " + tenant, Owner: localUser(), Tenant: tenant, Expires: time.Now().Add(demoTokenLife)}
-		_, secret, err := tokens.Create(ctx, identity.Local(localUser()), want)
+		want := identity.Token{Name: "demo " + tenant, Owner: plant.LocalUser(), Tenant: tenant, Expires: time.Now().Add(demoTokenLife)}
+		_, secret, err := tokens.Create(ctx, identity.Local(plant.LocalUser()), want)
 		if err != nil {
 			return err
 		}
@@ -133,9 +135,9 @@ func (d *demonstration) makeTokens(ctx context.Context, tokens *identity.Tokens)
 	return nil
 }
 
-func (d *demonstration) open(p *plant) (*server.Server, net.Listener, error) {
-	o := p.door()
-	o.Logger = logger(d.terminal, config.Log{Level: 8, Text: true}) // errors alone: the conversation is to be read
+func (d *demonstration) open(p *plant.Plant) (*server.Server, net.Listener, error) {
+	o := p.Door()
+	o.Logger = logger(d.Terminal, config.Log{Level: 8, Text: true}) // errors alone: the conversation is to be read
 	s, err := server.New(o)
 	if err != nil {
 		return nil, nil, err

@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/client"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/oneshot"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/plant"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/terminal"
 	"github.com/bailiwick-dev/bailiwick/demo"
 )
 
@@ -49,20 +52,20 @@ var conversation = []step{
 
 // show prints how to connect, then has the conversation.
 func (d *demonstration) show(ctx context.Context) error {
-	if d.json {
-		if err := d.printJSON(map[string]any{"url": d.url, "tokens": d.tokens, "config": d.file}); err != nil || !d.once {
+	if d.JSON {
+		if err := d.PrintJSON(map[string]any{"url": d.url, "tokens": d.tokens, "config": d.file}); err != nil || !d.once {
 			return err
 		}
 	} else {
-		d.printf("%s\n\n", styled(bold, "Bailiwick demo")+": an issue tracker that two organisations share, 5,000 issues, 20,000 comments")
-		d.printf("listening on %s\n\n", d.url)
+		d.Printf("%s\n\n", terminal.Styled(terminal.Bold, "Bailiwick demo")+": an issue tracker that two organisations share, 5,000 issues, 20,000 comments")
+		d.Printf("listening on %s\n\n", d.url)
 		for _, tenant := range []string{demo.Acme, demo.Globex} {
-			d.printf("  token of %-7s %s\n", tenant, styled(green, d.tokens[tenant]))
+			d.Printf("  token of %-7s %s\n", tenant, terminal.Styled(terminal.Green, d.tokens[tenant]))
 		}
 		d.printClients()
-		d.printf("\n%s  %s\n", styled(bold, "A first conversation"), styled(faint, "real calls over MCP, with the token of acme"))
+		d.Printf("\n%s  %s\n", terminal.Styled(terminal.Bold, "A first conversation"), terminal.Styled(terminal.Faint, "real calls over MCP, with the token of acme"))
 	}
-	c, err := dialURL(ctx, d.url, d.tokens[demo.Acme])
+	c, err := oneshot.Dial(ctx, d.url, d.tokens[demo.Acme])
 	if err != nil {
 		return err
 	}
@@ -72,29 +75,29 @@ func (d *demonstration) show(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := d.otherTenant(ctx); err != nil || d.json {
+	if err := d.otherTenant(ctx); err != nil || d.JSON {
 		return err
 	}
 	if d.once {
-		d.printf("\n")
+		d.Printf("\n")
 		return nil
 	}
-	d.printf("\nThe rules are in %s\nEvery call is in the audit: %s\n\nServing until Ctrl-C.\n", styled(blue, d.file),
-		styled(blue, "bailiwick audit tail --store "+d.dir+"/bailiwick.db"))
+	d.Printf("\nThe rules are in %s\nEvery call is in the audit: %s\n\nServing until Ctrl-C.\n", terminal.Styled(terminal.Blue, d.file),
+		terminal.Styled(terminal.Blue, "bailiwick audit tail --store "+d.dir+"/bailiwick.db"))
 	return nil
 }
 
 func (d *demonstration) printClients() {
 	token := d.tokens[demo.Acme]
-	d.printf("\n%s  %s\n", styled(bold, "Connect a client"), styled(faint, "as an agent of acme"))
-	d.printf("\n  Claude Code:\n    claude mcp add --transport http bailiwick %s \\\n      --header \"Authorization: Bearer %s\"\n", d.url, token)
-	d.printf("\n  Cursor, VS Code and others, over HTTP (mcpServers):\n    {\"mcpServers\": {\"bailiwick\": {\"type\": \"http\", \"url\": %s,\n"+
+	d.Printf("\n%s  %s\n", terminal.Styled(terminal.Bold, "Connect a client"), terminal.Styled(terminal.Faint, "as an agent of acme"))
+	d.Printf("\n  Claude Code:\n    claude mcp add --transport http bailiwick %s \\\n      --header \"Authorization: Bearer %s\"\n", d.url, token)
+	d.Printf("\n  Cursor, VS Code and others, over HTTP (mcpServers):\n    {\"mcpServers\": {\"bailiwick\": {\"type\": \"http\", \"url\": %s,\n"+
 		"      \"headers\": {\"Authorization\": %s}}}}\n", quoted(d.url), quoted("Bearer "+token))
 	program, err := os.Executable()
 	if err != nil {
 		program = "bailiwick"
 	}
-	d.printf("\n  Claude Desktop and others, over stdio (mcpServers):\n    {\"mcpServers\": {\"bailiwick\": {\"command\": %s,\n"+
+	d.Printf("\n  Claude Desktop and others, over stdio (mcpServers):\n    {\"mcpServers\": {\"bailiwick\": {\"command\": %s,\n"+
 		"      \"args\": [\"serve\", \"--stdio\", \"--tenant\", \"acme\",\n        \"--config\", %s]}}}\n", quoted(program), quoted(d.file))
 }
 
@@ -112,30 +115,30 @@ func (d *demonstration) play(ctx context.Context, c *client.Client, n int, s ste
 	if err != nil && (!isRefusal || refused.Raw == nil) {
 		return err
 	}
-	if d.json {
+	if d.JSON {
 		raw := a.Structured
 		if isRefusal {
 			raw = refused.Raw
 		}
-		return d.printJSON(map[string]any{"tool": s.tool, "arguments": json.RawMessage(s.args), "refused": isRefusal, "answer": raw})
+		return d.PrintJSON(map[string]any{"tool": s.tool, "arguments": json.RawMessage(s.args), "refused": isRefusal, "answer": raw})
 	}
-	d.printf("\n%s  %s\n", styled(bold, fmt.Sprintf("%d  %s", n, s.says)), styled(faint, fmt.Sprintf("%.1f ms", float64(took.Microseconds())/1000)))
+	d.Printf("\n%s  %s\n", terminal.Styled(terminal.Bold, fmt.Sprintf("%d  %s", n, s.says)), terminal.Styled(terminal.Faint, fmt.Sprintf("%.1f ms", float64(took.Microseconds())/1000)))
 	for i, line := range wrap(s.tool+" "+s.args, width-5) {
 		lead := "   → "
 		if i > 0 {
 			lead = "     "
 		}
-		d.printf("%s\n", styled(blue, lead+line))
+		d.Printf("%s\n", terminal.Styled(terminal.Blue, lead+line))
 	}
 	if isRefusal {
 		for _, line := range wrap(string(refused.Raw), width-5) {
-			d.printf("     %s\n", styled(amber, line))
+			d.Printf("     %s\n", terminal.Styled(terminal.Amber, line))
 		}
 	} else {
 		d.printLines(a.Text, s.lines)
 	}
 	if s.then != "" {
-		d.printf("     %s\n", styled(faint, s.then))
+		d.Printf("     %s\n", terminal.Styled(terminal.Faint, s.then))
 	}
 	return nil
 }
@@ -145,20 +148,20 @@ func (d *demonstration) printLines(text string, most int) {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	for i, line := range lines {
 		if i == most && i < len(lines)-1 {
-			d.printf("     %s\n", styled(faint, fmt.Sprintf("… %d more lines", len(lines)-i)))
+			d.Printf("     %s\n", terminal.Styled(terminal.Faint, fmt.Sprintf("… %d more lines", len(lines)-i)))
 			return
 		}
-		d.printf("     %s\n", cut(line, width-5))
+		d.Printf("     %s\n", cut(line, width-5))
 	}
 }
 
 // otherTenant asks one question with the other token.
 func (d *demonstration) otherTenant(ctx context.Context) (err error) {
-	c, err := dialURL(ctx, d.url, d.tokens[demo.Globex])
+	c, err := oneshot.Dial(ctx, d.url, d.tokens[demo.Globex])
 	if err != nil {
 		return err
 	}
-	defer closeAfter(c, &err)
+	defer plant.CloseAfter(c, &err)
 	s := conversation[slices.IndexFunc(conversation, func(s step) bool { return s.tool == "count_objects" })]
 	s.says, s.then = "The same question with the token of globex", "Another organisation, another answer, from the same table."
 	return d.play(ctx, c, len(conversation)+1, s)

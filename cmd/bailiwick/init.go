@@ -11,11 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/plant"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/terminal"
 	"github.com/bailiwick-dev/bailiwick/config"
 	"github.com/bailiwick-dev/bailiwick/draft"
 )
 
-func initCommand(t *terminal) *cobra.Command {
+func initCommand(t *terminal.Terminal) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "init DATABASE",
@@ -23,21 +25,21 @@ func initCommand(t *terminal) *cobra.Command {
 		Long: "Look at a database and write a configuration with safe rules: credentials denied, credential stores hidden, tenants\n" +
 			"guessed. What is guessed is marked \"confirm\".",
 		Example: "  bailiwick init app.db --out bailiwick.yaml\n  bailiwick init postgres://reader@db.example/shop --out bailiwick.yaml",
-		Args:    these(1, "the database: sqlite:app.db, postgres://… or mariadb://…"),
+		Args:    terminal.These(1, "the database: sqlite:app.db, postgres://… or mariadb://…"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return t.writeConfig(cmd.Context(), args[0], out)
+			return writeConfig(cmd.Context(), t, args[0], out)
 		},
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", "", "`FILE` to write (default standard output)")
 	return cmd
 }
 
-func (t *terminal) writeConfig(ctx context.Context, database, out string) error {
-	s, err := sourceOf(database)
+func writeConfig(ctx context.Context, t *terminal.Terminal, database, out string) error {
+	s, err := plant.SourceOf(database)
 	if err != nil {
 		return err
 	}
-	classes, warnings, err := describe(ctx, &config.Config{}, s)
+	classes, warnings, err := plant.Describe(ctx, &config.Config{}, s)
 	if err != nil {
 		return err
 	}
@@ -50,7 +52,7 @@ func (t *terminal) writeConfig(ctx context.Context, database, out string) error 
 			return err
 		}
 	}
-	return t.printDraft(out, d, warnings)
+	return printDraft(t, out, d, warnings)
 }
 
 // written returns s as the file at out says it: relative to that file, and without a password.
@@ -101,9 +103,9 @@ func writeNew(path, text string) error {
 	return nil
 }
 
-func (t *terminal) printDraft(out string, d draft.Draft, warnings []string) error {
-	if t.json {
-		return t.printJSON(struct {
+func printDraft(t *terminal.Terminal, out string, d draft.Draft, warnings []string) error {
+	if t.JSON {
+		return t.PrintJSON(struct {
 			File     string   `json:"file,omitempty"`
 			Config   string   `json:"config"`
 			Classes  int      `json:"classes"`
@@ -112,13 +114,13 @@ func (t *terminal) printDraft(out string, d draft.Draft, warnings []string) erro
 		}{out, d.Text, d.Classes, d.Confirm, append([]string{}, warnings...)})
 	}
 	for _, w := range warnings {
-		t.notef("%s %s", styled(amber, "warning:"), w)
+		t.Notef("%s %s", terminal.Styled(terminal.Amber, "warning:"), w)
 	}
 	if out == "" {
-		t.printf("%s", d.Text)
+		t.Printf("%s", d.Text)
 		return nil
 	}
-	t.notef("wrote %s: %d classes, %d guesses to confirm", out, d.Classes, d.Confirm)
-	t.notef("next: read it, then \"bailiwick check --config %s\"", out)
+	t.Notef("wrote %s: %d classes, %d guesses to confirm", out, d.Classes, d.Confirm)
+	t.Notef("next: read it, then \"bailiwick check --config %s\"", out)
 	return nil
 }

@@ -12,6 +12,8 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/terminal"
 )
 
 // memoryLimit is where the garbage collector begins to work harder, in bytes.
@@ -38,12 +40,12 @@ func run(args []string) int {
 	defer stop()
 	// The first signal asks for an end; with the handler gone, the second one ends the process at once.
 	context.AfterFunc(ctx, stop)
-	t := newTerminal(os.Stdin, os.Stdout, os.Stderr)
+	t := terminal.New(os.Stdin, os.Stdout, os.Stderr)
 	root := rootCommand(t)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return 0
 	}
-	return t.fail(cmd, err)
+	return t.Fail(cmd, err)
 }

@@ -1,4 +1,4 @@
-package main
+package plant
 
 import (
 	"context"
@@ -14,14 +14,15 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/terminal"
 	"github.com/bailiwick-dev/bailiwick/config"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/sqldb"
 )
 
-// An adapter is what every source of ours can do.
-type adapter interface {
+// An Adapter is what every source of ours can do.
+type Adapter interface {
 	source.Source
 	source.Pinger
 	source.Estimator
@@ -29,9 +30,9 @@ type adapter interface {
 	io.Closer
 }
 
-// openSource opens s by its URL: this is the list of adapters.
-func openSource(ctx context.Context, c *config.Config, s config.Source) (adapter, error) {
-	var opened adapter
+// OpenSource opens s by its URL: this is the list of adapters.
+func OpenSource(ctx context.Context, c *config.Config, s config.Source) (Adapter, error) {
+	var opened Adapter
 	var err error
 	if path, ok := s.SQLite(); ok {
 		opened, err = sqldb.OpenSQLite(ctx, s.Name, path)
@@ -92,14 +93,14 @@ func lastLine(s string) string {
 
 // kept is a source of which only the classes are there that its configuration lets through.
 type kept struct {
-	adapter
+	Adapter
 	config *config.Config
 	name   string
 }
 
 // Describe implements source.Source.
 func (k *kept) Describe(ctx context.Context) ([]schema.Class, []string, error) {
-	classes, warnings, err := k.adapter.Describe(ctx)
+	classes, warnings, err := k.Adapter.Describe(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -107,9 +108,9 @@ func (k *kept) Describe(ctx context.Context) ([]schema.Class, []string, error) {
 	return classes, warnings, err
 }
 
-// sourceOf reads a source from the command line: a URL or the path of an SQLite file, either after "name=" or
+// SourceOf reads a source from the command line: a URL or the path of an SQLite file, either after "name=" or
 // named after the database.
-func sourceOf(text string) (config.Source, error) {
+func SourceOf(text string) (config.Source, error) {
 	s := config.Source{URL: text}
 	if name, rest, ok := strings.Cut(text, "="); ok && identifier(name) == name && name != "" {
 		s.Name, s.URL = name, rest
@@ -122,15 +123,15 @@ func sourceOf(text string) (config.Source, error) {
 	case scheme == "postgres" || scheme == "postgresql" || scheme == "mariadb" || scheme == "mysql":
 		u, err := url.Parse(s.URL) // whose error would quote the URL with its password
 		if err != nil || u.Opaque != "" {
-			return s, usagef("the source is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %%XX")
+			return s, terminal.Usagef("the source is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %%XX")
 		}
 		base = u.Path
-	case hasScheme && !strings.ContainsAny(scheme, "./\\") && len(scheme) > 1 && !exists(s.URL):
-		return s, usagef("%s: sources are not supported by this version; a source begins with sqlite:, postgres:// or mariadb://", scheme)
+	case hasScheme && !strings.ContainsAny(scheme, "./\\") && len(scheme) > 1 && !Exists(s.URL):
+		return s, terminal.Usagef("%s: sources are not supported by this version; a source begins with sqlite:, postgres:// or mariadb://", scheme)
 	case s.URL != "":
 		s.URL, base = "sqlite:"+s.URL, s.URL
 	default:
-		return s, usagef("the source is empty; write sqlite:app.db, postgres://user:password@host/database or mariadb://user:password@host/database")
+		return s, terminal.Usagef("the source is empty; write sqlite:app.db, postgres://user:password@host/database or mariadb://user:password@host/database")
 	}
 	if s.Name == "" {
 		base = filepath.Base(base)
@@ -139,7 +140,8 @@ func sourceOf(text string) (config.Source, error) {
 	return s, nil
 }
 
-func exists(path string) bool {
+// Exists reports whether there is a file at path.
+func Exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
@@ -157,4 +159,14 @@ func identifier(s string) string {
 		return "app"
 	}
 	return s[:min(len(s), 63)]
+}
+
+// Describe opens the source s of c for as long as it takes to say what is there, with warnings about what it left out.
+func Describe(ctx context.Context, c *config.Config, s config.Source) (_ []schema.Class, _ []string, err error) {
+	opened, err := OpenSource(ctx, c, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer CloseAfter(opened, &err)
+	return opened.Describe(ctx)
 }

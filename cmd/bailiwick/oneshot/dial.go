@@ -1,4 +1,4 @@
-package main
+package oneshot
 
 import (
 	"cmp"
@@ -12,19 +12,21 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bailiwick-dev/bailiwick/client"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/plant"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/terminal"
 	"github.com/bailiwick-dev/bailiwick/server"
 )
 
 // A dialer is what flags say about the gateway to call: one that runs, or one made for the call.
 type dialer struct {
-	setup
-	speaker
+	plant.Setup
+	plant.Speaker
 	url, token string
 }
 
 func (d *dialer) flags(f *pflag.FlagSet) {
-	d.setup.flags(f)
-	d.speaker.flags(f, "as")
+	d.Setup.Flags(f)
+	d.Speaker.Flags(f, "as")
 	f.StringVar(&d.url, "url", "", "a running gateway: http://127.0.0.1:8420/mcp (default $BAILIWICK_URL)")
 	f.StringVar(&d.token, "token", "", "its token (default $BAILIWICK_TOKEN)")
 }
@@ -32,50 +34,51 @@ func (d *dialer) flags(f *pflag.FlagSet) {
 // dial connects to the gateway that flags and environment name; a configuration or source in the flags stands
 // for a gateway in this process. end ends that, when the conversation is over.
 func (d *dialer) dial(ctx context.Context) (c *client.Client, end func() error, err error) {
-	inProcess := d.file != "" || d.sources != nil || d.store != ""
+	inProcess := d.File != "" || d.Sources != nil || d.Store != ""
 	if inProcess && (d.url != "" || d.token != "") {
-		return nil, nil, usagef("--url and --token name a running gateway, --config, --source and --store one in this process; give one of both")
+		return nil, nil, terminal.Usagef("--url and --token name a running gateway, --config, --source and --store one in this process; give one of both")
 	}
 	address := cmp.Or(d.url, os.Getenv("BAILIWICK_URL"))
 	if !inProcess && address != "" {
-		if d.tenant != "" || d.owner != "" || d.scopes != "" {
-			return nil, nil, usagef("who calls a running gateway is told by its token; take --as, --owner and --scopes out")
+		if d.Tenant != "" || d.Owner != "" || d.Scopes != "" {
+			return nil, nil, terminal.Usagef("who calls a running gateway is told by its token; take --as, --owner and --scopes out")
 		}
-		c, err = dialURL(ctx, address, cmp.Or(d.token, os.Getenv("BAILIWICK_TOKEN")))
+		c, err = Dial(ctx, address, cmp.Or(d.token, os.Getenv("BAILIWICK_TOKEN")))
 		return c, func() error { return nil }, err
 	}
-	if !inProcess && !exists(defaultFile) {
-		return nil, nil, usagef("there is no gateway to call; name one that runs with --url, a configuration with --config, or a database with --source")
+	if !inProcess && !plant.Exists(plant.DefaultFile) {
+		return nil, nil, terminal.Usagef("there is no gateway to call; name one that runs with --url, a configuration with --config, or a database with --source")
 	}
 	return d.inProcess(ctx)
 }
 
-func dialURL(ctx context.Context, address, token string) (*client.Client, error) {
+// Dial connects to the gateway at address with a token; "" for none.
+func Dial(ctx context.Context, address, token string) (*client.Client, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, usagef("the gateway's URL must be like http://127.0.0.1:8420/mcp")
+		return nil, terminal.Usagef("the gateway's URL must be like http://127.0.0.1:8420/mcp")
 	}
 	if u.Path == "" || u.Path == "/" {
 		u.Path = "/mcp"
 	}
-	return client.Dial(ctx, u, token, version())
+	return client.Dial(ctx, u, token, plant.Version())
 }
 
 // inProcess makes the gateway and speaks MCP with it through pipes, so that all is as over a connection.
 func (d *dialer) inProcess(ctx context.Context) (_ *client.Client, end func() error, err error) {
-	cfg, err := d.load()
+	cfg, err := d.Load()
 	if err != nil {
 		return nil, nil, err
 	}
-	who, err := d.principal(cfg.Stdio, "cli")
+	who, err := d.Principal(cfg.Stdio, "cli")
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := build(ctx, cfg)
+	p, err := plant.Build(ctx, cfg)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := server.New(p.door())
+	s, err := server.New(p.Door())
 	if err != nil {
 		return nil, nil, errors.Join(err, p.Close())
 	}
@@ -91,7 +94,7 @@ func (d *dialer) inProcess(ctx context.Context) (_ *client.Client, end func() er
 		ours.Close()
 		return errors.Join(<-ended, p.Close())
 	}
-	c, err := client.Stream(ctx, answers, ours, version())
+	c, err := client.Stream(ctx, answers, ours, plant.Version())
 	if err != nil {
 		return nil, nil, errors.Join(err, end())
 	}

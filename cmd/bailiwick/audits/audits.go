@@ -1,4 +1,8 @@
-package main
+// Package audits is the commands that read and verify the record of every call.
+//
+// It stands in the command line, beside the other commands. It refuses an audit that is not what was written: verify
+// names what was changed and ends with code 1.
+package audits
 
 import (
 	"context"
@@ -14,45 +18,34 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/plant"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/terminal"
 )
 
-func auditCommand(t *terminal) *cobra.Command {
-	cmd := group(&cobra.Command{Use: "audit", Short: "Read and verify the record of every call"})
-	cmd.AddCommand(auditTail(t), auditVerify(t), auditExport(t))
+// Command returns the commands.
+func Command(t *terminal.Terminal) *cobra.Command {
+	cmd := terminal.Group(&cobra.Command{Use: "audit", Short: "Read and verify the record of every call"})
+	cmd.AddCommand(tail(t), verify(t), export(t))
 	return cmd
-}
-
-// log opens the store and gives its audit to do.
-func (k *keep) log(ctx context.Context, do func(audit.Reader) error) (err error) {
-	path, _, err := k.locate()
-	if err != nil {
-		return err
-	}
-	store, err := k.open(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer closeAfter(store, &err)
-	return do(store)
 }
 
 // followEvery is how long a follower waits before it looks for new records.
 const followEvery = 300 * time.Millisecond
 
-func auditTail(t *terminal) *cobra.Command {
-	k := keep{there: true}
+func tail(t *terminal.Terminal) *cobra.Command {
+	k := plant.Keep{There: true}
 	var most int
 	var follow bool
 	cmd := &cobra.Command{
 		Use:   "tail",
 		Short: "Show the last calls",
-		Args:  none,
+		Args:  terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if most < 0 {
-				return usagef("-n must be 0 or more")
+				return terminal.Usagef("-n must be 0 or more")
 			}
-			return k.log(cmd.Context(), func(log audit.Reader) error {
-				next, err := t.lastRecords(cmd.Context(), log, most)
+			return k.Log(cmd.Context(), func(log audit.Reader) error {
+				next, err := lastRecords(cmd.Context(), t, log, most)
 				for err == nil && follow {
 					select {
 					case <-cmd.Context().Done():
@@ -61,7 +54,7 @@ func auditTail(t *terminal) *cobra.Command {
 					}
 					err = log.Records(cmd.Context(), next, func(r audit.Record) bool {
 						next = r.Seq + 1
-						t.printRecord(r)
+						printRecord(t, r)
 						return true
 					})
 					if cmd.Context().Err() != nil {
@@ -72,14 +65,14 @@ func auditTail(t *terminal) *cobra.Command {
 			})
 		},
 	}
-	k.flags(cmd.Flags())
+	k.Flags(cmd.Flags())
 	cmd.Flags().IntVarP(&most, "lines", "n", 20, "how many `CALLS`")
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on showing calls as they come")
 	return cmd
 }
 
 // lastRecords prints the last records, the newest last, and returns the number of the next one.
-func (t *terminal) lastRecords(ctx context.Context, log audit.Reader, most int) (next int64, err error) {
+func lastRecords(ctx context.Context, t *terminal.Terminal, log audit.Reader, most int) (next int64, err error) {
 	head, err := log.Head(ctx)
 	if err != nil {
 		return 0, err
@@ -92,37 +85,37 @@ func (t *terminal) lastRecords(ctx context.Context, log audit.Reader, most int) 
 		})
 	}
 	for _, r := range slices.Backward(last) {
-		t.printRecord(r)
+		printRecord(t, r)
 		head.Seq = max(head.Seq, r.Seq)
 	}
 	return head.Seq + 1, err
 }
 
 // printRecord prints one call on one line.
-func (t *terminal) printRecord(r audit.Record) {
-	if t.json {
+func printRecord(t *terminal.Terminal, r audit.Record) {
+	if t.JSON {
 		b, _ := json.Marshal(r) // plain fields always encode
-		t.printf("%s\n", b)
+		t.Printf("%s\n", b)
 		return
 	}
-	outcome := styled(green, r.Outcome)
+	outcome := terminal.Styled(terminal.Green, r.Outcome)
 	switch r.Outcome {
 	case audit.Refused:
-		outcome = styled(amber, r.Outcome)
+		outcome = terminal.Styled(terminal.Amber, r.Outcome)
 	case audit.Failed:
-		outcome = styled(red, r.Outcome)
+		outcome = terminal.Styled(terminal.Red, r.Outcome)
 	}
 	var rest []string
 	for _, part := range []string{r.Class, r.Code, reason(r)} {
 		if part != "" {
-			rest = append(rest, printable(part))
+			rest = append(rest, terminal.Printable(part))
 		}
 	}
 	who := r.Principal
 	if r.Tenant != "" {
 		who += "@" + r.Tenant
 	}
-	t.printf("%s  %6d  %s  %-20s %s  %d rows  %s\n", r.Time.Local().Format(time.DateTime), r.Seq, printable(who), printable(r.Tool),
+	t.Printf("%s  %6d  %s  %-20s %s  %d rows  %s\n", r.Time.Local().Format(time.DateTime), r.Seq, terminal.Printable(who), terminal.Printable(r.Tool),
 		strings.Join(append([]string{outcome}, rest...), " "), r.Rows, time.Duration(r.Micros)*time.Microsecond)
 }
 
@@ -133,78 +126,70 @@ func reason(r audit.Record) string {
 	return "(" + r.Kind + ")"
 }
 
-// printable makes control characters in what an agent wrote harmless to a terminal.
-func printable(s string) string {
-	if strings.ContainsFunc(s, func(c rune) bool { return !strconv.IsPrint(c) }) {
-		return strconv.Quote(s)
-	}
-	return s
-}
-
-func auditVerify(t *terminal) *cobra.Command {
-	k := keep{there: true}
+func verify(t *terminal.Terminal) *cobra.Command {
+	k := plant.Keep{There: true}
 	var head string
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Find what was changed in the audit since it was written",
 		Long: "Verify reads the whole audit and names every record that was changed, removed, added or moved. It prints the end of\n" +
 			"the audit; kept elsewhere and given as --head later, it also finds a past that was written anew.",
-		Args: none,
+		Args: terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var kept []audit.Head
 			if head != "" {
 				seq, hash, ok := strings.Cut(head, ":")
 				n, err := strconv.ParseInt(seq, 10, 64)
 				if !ok || err != nil {
-					return usagef("--head must be SEQ:HASH, as verify prints it")
+					return terminal.Usagef("--head must be SEQ:HASH, as verify prints it")
 				}
 				kept = append(kept, audit.Head{Seq: n, Hash: hash})
 			}
-			return k.log(cmd.Context(), func(log audit.Reader) error {
+			return k.Log(cmd.Context(), func(log audit.Reader) error {
 				report, err := audit.Verify(cmd.Context(), log, kept...)
 				if err != nil {
 					return err
 				}
-				return t.printReport(report)
+				return printReport(t, report)
 			})
 		},
 	}
-	k.flags(cmd.Flags())
+	k.Flags(cmd.Flags())
 	cmd.Flags().StringVar(&head, "head", "", "an end of this audit that was kept elsewhere: `SEQ:HASH`")
 	return cmd
 }
 
-func (t *terminal) printReport(r audit.Report) error {
-	if t.json {
+func printReport(t *terminal.Terminal, r audit.Report) error {
+	if t.JSON {
 		r.Damage = append([]audit.Damage{}, r.Damage...) // written as a list when it is empty too
-		if err := t.printJSON(struct {
+		if err := t.PrintJSON(struct {
 			Whole bool `json:"whole"`
 			audit.Report
 		}{r.Whole(), r}); err != nil || r.Whole() {
 			return err
 		}
-		return errSaid
+		return terminal.ErrSaid
 	}
 	if r.Whole() {
-		t.printf("%s  %d records, end %d:%s\n", styled(green, "whole"), r.Records, r.Head.Seq, r.Head.Hash)
+		t.Printf("%s  %d records, end %d:%s\n", terminal.Styled(terminal.Green, "whole"), r.Records, r.Head.Seq, r.Head.Hash)
 		return nil
 	}
 	for i := range r.Damage {
-		t.notef("%s", styled(red, r.Damage[i].Error()))
+		t.Notef("%s", terminal.Styled(terminal.Red, r.Damage[i].Error()))
 	}
-	t.notef("%d records read; the audit is not what was written", r.Records)
-	return errSaid
+	t.Notef("%d records read; the audit is not what was written", r.Records)
+	return terminal.ErrSaid
 }
 
-func auditExport(t *terminal) *cobra.Command {
-	k := keep{there: true}
+func export(t *terminal.Terminal) *cobra.Command {
+	k := plant.Keep{There: true}
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "Write all records to standard output, one JSON object a line",
-		Args:  none,
+		Args:  terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return k.log(cmd.Context(), func(log audit.Reader) error {
-				lines := json.NewEncoder(t.out)
+			return k.Log(cmd.Context(), func(log audit.Reader) error {
+				lines := json.NewEncoder(t.Out)
 				lines.SetEscapeHTML(false)
 				var wrote error
 				err := log.Records(cmd.Context(), audit.First, func(r audit.Record) bool {
@@ -218,6 +203,6 @@ func auditExport(t *terminal) *cobra.Command {
 			})
 		},
 	}
-	k.flags(cmd.Flags())
+	k.Flags(cmd.Flags())
 	return cmd
 }

@@ -1,4 +1,9 @@
-package main
+// Package oneshot is the commands that ask one thing: call a tool, list the tools, show a schema, export a class. They
+// ask a gateway that runs, or one made for the question.
+//
+// It stands in the command line, beside the other commands, and speaks MCP with the gateway either way, so that a
+// question is answered as an agent's would be. It refuses flags that name two gateways.
+package oneshot
 
 import (
 	"bytes"
@@ -15,6 +20,8 @@ import (
 	bailiwick "github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/client"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/export"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/plant"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/terminal"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -23,16 +30,17 @@ import (
 // maxArguments bounds the arguments of a call, in bytes.
 const maxArguments = 1 << 20
 
-func callCommand(t *terminal) *cobra.Command {
+// Call returns the command that calls one tool.
+func Call(t *terminal.Terminal) *cobra.Command {
 	var d dialer
 	cmd := &cobra.Command{
 		Use:   "call TOOL [JSON|-]",
 		Short: "Call one tool, of a running gateway or in this process",
 		Example: "  bailiwick call query_class '{\"class_name\": \"issues\", \"limit\": 5}' --source sqlite:app.db\n" +
 			"  bailiwick call count_objects - --url http://127.0.0.1:8420/mcp --token bw_… <arguments.json",
-		Args: these(1, "the name of the tool", "JSON"),
+		Args: terminal.These(1, "the name of the tool", "JSON"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			arguments, err := t.arguments(args[1:])
+			arguments, err := arguments(t, args[1:])
 			if err != nil {
 				return err
 			}
@@ -41,7 +49,7 @@ func callCommand(t *terminal) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return t.printAnswer(a)
+				return printAnswer(t, a)
 			})
 		},
 	}
@@ -73,67 +81,61 @@ func advise(err error) error {
 	return err
 }
 
-// closeAfter closes c, and tells of what fails there when nothing has failed before.
-func closeAfter(c io.Closer, err *error) {
-	if cerr := c.Close(); *err == nil {
-		*err = cerr
-	}
-}
-
 // arguments reads the JSON object in args, "-" for standard input; nothing is an empty object.
-func (t *terminal) arguments(args []string) (json.RawMessage, error) {
+func arguments(t *terminal.Terminal, args []string) (json.RawMessage, error) {
 	if len(args) == 0 {
 		return json.RawMessage("{}"), nil
 	}
 	text := []byte(args[0])
 	if args[0] == "-" {
 		var err error
-		if text, err = io.ReadAll(io.LimitReader(t.in, maxArguments+1)); err != nil {
+		if text, err = io.ReadAll(io.LimitReader(t.In, maxArguments+1)); err != nil {
 			return nil, fmt.Errorf("read the arguments: %w", err)
 		}
 	}
 	if len(text) > maxArguments {
-		return nil, usagef("the arguments are larger than %d bytes", maxArguments)
+		return nil, terminal.Usagef("the arguments are larger than %d bytes", maxArguments)
 	}
 	v, err := value.Read(text, 20)
 	if err != nil {
-		return nil, usagef("the arguments are not JSON: %s", strings.TrimPrefix(err.Error(), "invalid_argument: "))
+		return nil, terminal.Usagef("the arguments are not JSON: %s", strings.TrimPrefix(err.Error(), "invalid_argument: "))
 	}
 	if v.Kind() != value.Object {
-		return nil, usagef("the arguments must be a JSON object, such as '{\"class_name\": \"issues\"}'")
+		return nil, terminal.Usagef("the arguments must be a JSON object, such as '{\"class_name\": \"issues\"}'")
 	}
 	return v.AppendJSON(nil), nil
 }
 
 // printAnswer prints the text for people, or the structured content for programs.
-func (t *terminal) printAnswer(a client.Answer) error {
+func printAnswer(t *terminal.Terminal, a client.Answer) error {
 	switch {
-	case t.json && a.Structured == nil:
+	case t.JSON && a.Structured == nil:
 		return errors.New("the gateway sent no structured content; its configuration leaves it out (results)")
-	case t.json || a.Text == "":
-		t.printf("%s\n", a.Structured)
+	case t.JSON || a.Text == "":
+		t.Printf("%s\n", a.Structured)
 	default:
-		t.printf("%s\n", strings.TrimSuffix(a.Text, "\n"))
+		t.Printf("%s\n", strings.TrimSuffix(a.Text, "\n"))
 	}
 	return nil
 }
 
-func toolsCommand(t *terminal) *cobra.Command {
+// Tools returns the command that lists tools.
+func Tools(t *terminal.Terminal) *cobra.Command {
 	var d dialer
 	cmd := &cobra.Command{
 		Use:   "tools",
 		Short: "List the tools that can be called",
-		Args:  none,
+		Args:  terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return d.with(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				all, err := c.Tools(ctx)
 				if err != nil {
 					return err
 				}
-				if t.json {
-					return t.printJSON(map[string]any{"tools": all})
+				if t.JSON {
+					return t.PrintJSON(map[string]any{"tools": all})
 				}
-				w := tabwriter.NewWriter(t.out, 0, 8, 2, ' ', 0)
+				w := tabwriter.NewWriter(t.Out, 0, 8, 2, ' ', 0)
 				for _, tool := range all {
 					about, _, _ := strings.Cut(tool.Description, ". ")
 					fmt.Fprintf(w, "%s\t%s\n", tool.Name, strings.TrimSuffix(about, "."))
@@ -146,13 +148,14 @@ func toolsCommand(t *terminal) *cobra.Command {
 	return cmd
 }
 
-func schemaCommand(t *terminal) *cobra.Command {
+// Schema returns the command that shows classes.
+func Schema(t *terminal.Terminal) *cobra.Command {
 	var d dialer
 	cmd := &cobra.Command{
 		Use:     "schema [CLASS]",
 		Short:   "Show the fields of a class, or all classes",
 		Example: "  bailiwick schema --source sqlite:app.db\n  bailiwick schema issues --source sqlite:app.db",
-		Args:    these(0, "CLASS"),
+		Args:    terminal.These(0, "CLASS"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return d.with(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				tool, arguments := "get_all_schemas", []byte("{}")
@@ -163,7 +166,7 @@ func schemaCommand(t *terminal) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return t.printAnswer(a)
+				return printAnswer(t, a)
 			})
 		},
 	}
@@ -171,25 +174,26 @@ func schemaCommand(t *terminal) *cobra.Command {
 	return cmd
 }
 
-func exportCommand(t *terminal) *cobra.Command {
+// Export returns the command that writes the records of a class.
+func Export(t *terminal.Terminal) *cobra.Command {
 	var d dialer
-	cmd := export.Command(export.Options{In: t.in, Out: t.out, Err: t.err, Usage: usagef, Args: these,
+	cmd := export.Command(export.Options{In: t.In, Out: t.Out, Err: t.Err, Usage: terminal.Usagef, Args: terminal.These,
 		Open: func(ctx context.Context) (*bailiwick.Gateway, identity.Principal, io.Closer, error) {
-			cfg, err := d.load()
+			cfg, err := d.Load()
 			if err != nil {
 				return nil, identity.Principal{}, nil, err
 			}
-			who, err := d.principal(cfg.Stdio, "cli")
+			who, err := d.Principal(cfg.Stdio, "cli")
 			if err != nil {
 				return nil, who, nil, err
 			}
-			p, err := build(ctx, cfg)
+			p, err := plant.Build(ctx, cfg)
 			if err != nil {
 				return nil, who, nil, err
 			}
-			return p.gateway, who, p, nil
+			return p.Gateway, who, p, nil
 		}})
-	d.setup.flags(cmd.Flags())
-	d.speaker.flags(cmd.Flags(), "as")
+	d.Setup.Flags(cmd.Flags())
+	d.Speaker.Flags(cmd.Flags(), "as")
 	return cmd
 }

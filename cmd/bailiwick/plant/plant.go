@@ -1,4 +1,9 @@
-package main
+// Package plant makes the running pieces that a configuration or flags name: the store, the sources, the gateway, the
+// tools on it and what doors are told.
+//
+// It stands between the commands and everything else: the one place that names the adapters and wires packages
+// together. It refuses a configuration whose rules name what its sources don't have, at the place in the file.
+package plant
 
 import (
 	"context"
@@ -6,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -22,22 +28,22 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// A plant is a configuration's running pieces. Close ends them, the last opened first.
-type plant struct {
-	config   *config.Config
-	store    *sqlite.Store
-	tokens   *identity.Tokens
-	gateway  *bailiwick.Gateway
-	tools    *tool.Set
-	warnings []string // what sources left out
+// A Plant is a configuration's running pieces. Close ends them, the last opened first.
+type Plant struct {
+	Config   *config.Config
+	Store    *sqlite.Store
+	Tokens   *identity.Tokens
+	Gateway  *bailiwick.Gateway
+	Tools    *tool.Set
+	Warnings []string // what sources left out
 	stateKey []byte
 
 	closers []func() error
 }
 
-// build opens all that c names: the store, the sources, and a gateway with tools on them.
-func build(ctx context.Context, c *config.Config) (_ *plant, err error) {
-	p := &plant{config: c}
+// Build opens all that c names: the store, the sources, and a gateway with tools on them.
+func Build(ctx context.Context, c *config.Config) (_ *Plant, err error) {
+	p := &Plant{Config: c}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, p.Close())
@@ -48,7 +54,7 @@ func build(ctx context.Context, c *config.Config) (_ *plant, err error) {
 	}
 	sources := map[string]source.Source{}
 	for _, s := range c.Sources {
-		opened, err := openSource(ctx, c, s)
+		opened, err := OpenSource(ctx, c, s)
 		if err != nil {
 			return nil, err
 		}
@@ -62,7 +68,7 @@ func build(ctx context.Context, c *config.Config) (_ *plant, err error) {
 }
 
 // Close ends what is running.
-func (p *plant) Close() error {
+func (p *Plant) Close() error {
 	var errs []error
 	for _, c := range slices.Backward(p.closers) {
 		errs = append(errs, c())
@@ -71,8 +77,8 @@ func (p *plant) Close() error {
 	return errors.Join(errs...)
 }
 
-func (p *plant) openStore(ctx context.Context) error {
-	path := storePath(p.config.Store)
+func (p *Plant) openStore(ctx context.Context) error {
+	path := StorePath(p.Config.Store)
 	if path == sqlite.Memory {
 		// A file that goes with the process: unlike memory, the audit of a long run doesn't fill it.
 		dir, err := os.MkdirTemp("", "bailiwick-")
@@ -83,26 +89,26 @@ func (p *plant) openStore(ctx context.Context) error {
 		path = filepath.Join(dir, "bailiwick.db")
 	}
 	var err error
-	if p.store, err = sqlite.Open(ctx, path); err != nil {
+	if p.Store, err = sqlite.Open(ctx, path); err != nil {
 		return err
 	}
-	p.tokens = identity.NewTokens(identity.TokenOptions{Store: p.store})
-	p.closers = append(p.closers, p.store.Close, func() error { return p.tokens.Close(context.WithoutCancel(ctx)) })
+	p.Tokens = identity.NewTokens(identity.TokenOptions{Store: p.Store})
+	p.closers = append(p.closers, p.Store.Close, func() error { return p.Tokens.Close(context.WithoutCancel(ctx)) })
 	return nil
 }
 
-// storePath returns the file of a store; sqlite.Memory for one that nothing shall be left of.
-func storePath(url string) string {
+// StorePath returns the file of a store; sqlite.Memory for one that nothing shall be left of.
+func StorePath(url string) string {
 	if url == "" {
 		url = config.DefaultStore
 	}
 	return strings.TrimPrefix(url, "sqlite:")
 }
 
-func (p *plant) openGateway(ctx context.Context, sources map[string]source.Source) error {
+func (p *Plant) openGateway(ctx context.Context, sources map[string]source.Source) error {
 	keys := map[string][]byte{"audit arguments": nil, "cursors": nil, "request state": nil}
 	for name := range keys {
-		key, err := p.store.Secret(ctx, name)
+		key, err := p.Store.Secret(ctx, name)
 		if err != nil {
 			return err
 		}
@@ -113,24 +119,24 @@ func (p *plant) openGateway(ctx context.Context, sources map[string]source.Sourc
 		return err
 	}
 	p.stateKey = keys["request state"]
-	c := p.config
+	c := p.Config
 	var warnings []string
-	p.gateway, warnings, err = bailiwick.New(ctx, bailiwick.Options{
-		Sources: sources, Rules: c.Rules, Audit: p.store, Args: args, Limits: limits(c.Limits), Secret: keys["cursors"], Budget: c.Budget,
+	p.Gateway, warnings, err = bailiwick.New(ctx, bailiwick.Options{
+		Sources: sources, Rules: c.Rules, Audit: p.Store, Args: args, Limits: limits(c.Limits), Secret: keys["cursors"], Budget: c.Budget,
 	})
-	p.warnings = slices.Concat(c.Notes, warnings)
+	p.Warnings = slices.Concat(c.Notes, warnings)
 	if err != nil {
-		return ruleFaults(c, err)
+		return RuleFaults(c, err)
 	}
-	if err := checkTools(c); err != nil {
+	if err := CheckTools(c); err != nil {
 		return err
 	}
-	p.tools, err = tool.NewSet(p.gateway, tools(c)...)
+	p.Tools, err = tool.NewSet(p.Gateway, tools(c)...)
 	return err
 }
 
-// ruleFaults puts what is wrong with rules where the file has it. Other errors pass.
-func ruleFaults(c *config.Config, err error) error {
+// RuleFaults puts what is wrong with rules where the file has it. Other errors pass.
+func RuleFaults(c *config.Config, err error) error {
 	var faults []config.Fault
 	var walk func(error) bool
 	walk = func(err error) bool {
@@ -160,7 +166,8 @@ func allTools(c *config.Config) []tool.Tool {
 	return tool.Data(tool.Options{QueryRows: c.Limits.QueryRows, SampleRows: c.Limits.SampleRows, Timeouts: c.Limits.Timeouts})
 }
 
-func checkTools(c *config.Config) error {
+// CheckTools refuses names of tools in c that no tool has.
+func CheckTools(c *config.Config) error {
 	names := []string{"list_tools"} // every set has it
 	for _, t := range allTools(c) {
 		names = append(names, t.Name)
@@ -183,11 +190,11 @@ func limits(l config.Limits) limit.Options {
 	return o
 }
 
-// door returns what server options a configuration asks for.
-func (p *plant) door() server.Options {
-	c := p.config
+// Door returns what server options a configuration asks for.
+func (p *Plant) Door() server.Options {
+	c := p.Config
 	o := server.Options{
-		Tools: p.tools, Version: version(), Instructions: instructions(c), Ready: p.gateway.Ping, StateKey: p.stateKey,
+		Tools: p.Tools, Version: Version(), Instructions: instructions(c), Ready: p.Gateway.Ping, StateKey: p.stateKey,
 		Anonymous: c.Auth.Anonymous, AllowedOrigins: c.Server.Origins, AllowedHosts: c.Server.Hosts,
 		MaxBody: int64(c.Server.MaxBody), Concurrency: c.Server.Concurrency, Queue: c.Server.Queue, Heartbeat: c.Server.Heartbeat,
 		Sessions: c.Server.Sessions.Max, SessionsEach: c.Server.Sessions.Each, SessionTimeout: c.Server.Sessions.Idle,
@@ -200,7 +207,7 @@ func (p *plant) door() server.Options {
 		o.Results[name] = server.Form(form)
 	}
 	if !c.Auth.TokensOff {
-		o.Tokens = p.tokens
+		o.Tokens = p.Tokens
 	}
 	return o
 }
@@ -215,4 +222,13 @@ func instructions(c *config.Config) string {
 		}
 	}
 	return text
+}
+
+// Version is what the build says: a release, or the commit it was built from.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
 }

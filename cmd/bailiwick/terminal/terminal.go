@@ -1,4 +1,9 @@
-package main
+// Package terminal is where the command line reads and writes: results on standard output, as text or as JSON, and all
+// else on standard error.
+//
+// It stands below the commands, which all speak through it, so that errors look the same everywhere. What a command
+// line says wrongly is a usage error, which ends the program with code 2. It refuses nothing itself.
+package terminal
 
 import (
 	"encoding/json"
@@ -6,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/charmbracelet/colorprofile"
@@ -16,65 +22,66 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A terminal is where commands read and write: results on out, all else on err.
-type terminal struct {
-	in       io.Reader
-	out, err io.Writer
-	json     bool // machine output, on out alone
+// A Terminal is where commands read and write: results on out, all else on err.
+type Terminal struct {
+	In       io.Reader
+	Out, Err io.Writer
+	JSON     bool // machine output, on Out alone
 }
 
-// newTerminal drops colours where NO_COLOR says so, and all styles where no terminal shows them.
-func newTerminal(in io.Reader, out, err io.Writer) *terminal {
+// New drops colours where NO_COLOR says so, and all styles where no terminal shows them.
+func New(in io.Reader, out, err io.Writer) *Terminal {
 	env := os.Environ()
-	return &terminal{in: in, out: colorprofile.NewWriter(out, env), err: colorprofile.NewWriter(err, env)}
+	return &Terminal{In: in, Out: colorprofile.NewWriter(out, env), Err: colorprofile.NewWriter(err, env)}
 }
 
 // The styles of text for people; a terminal that can't show them gets the bare text.
 const (
 	plain = "\x1b[0m"
-	bold  = "\x1b[1m"
-	faint = "\x1b[2m"
-	red   = "\x1b[31m"
-	green = "\x1b[32m"
-	amber = "\x1b[33m"
-	blue  = "\x1b[36m"
+	Bold  = "\x1b[1m"
+	Faint = "\x1b[2m"
+	Red   = "\x1b[31m"
+	Green = "\x1b[32m"
+	Amber = "\x1b[33m"
+	Blue  = "\x1b[36m"
 )
 
-func styled(style, text string) string { return style + text + plain }
+// Styled returns text in a style.
+func Styled(style, text string) string { return style + text + plain }
 
-// printf writes to standard output. One that has gone can't be told so.
-func (t *terminal) printf(format string, args ...any) { fmt.Fprintf(t.out, format, args...) }
+// Printf writes to standard output. One that has gone can't be told so.
+func (t *Terminal) Printf(format string, args ...any) { fmt.Fprintf(t.Out, format, args...) }
 
-// notef writes a line to standard error.
-func (t *terminal) notef(format string, args ...any) { fmt.Fprintf(t.err, format+"\n", args...) }
+// Notef writes a line to standard error.
+func (t *Terminal) Notef(format string, args ...any) { fmt.Fprintf(t.Err, format+"\n", args...) }
 
-// printJSON writes v as one line of JSON.
-func (t *terminal) printJSON(v any) error {
+// PrintJSON writes v as one line of JSON.
+func (t *Terminal) PrintJSON(v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("encode the answer: %w", err)
 	}
-	t.printf("%s\n", b)
+	t.Printf("%s\n", b)
 	return nil
 }
 
-// errSaid ends a command with exit code 1 that has said already what is wrong.
-var errSaid = errors.New("")
+// ErrSaid ends a command with exit code 1 that has said already what is wrong.
+var ErrSaid = errors.New("")
 
-// fail says err, once, and returns the exit code.
-func (t *terminal) fail(cmd *cobra.Command, err error) int {
+// Fail says err, once, and returns the exit code.
+func (t *Terminal) Fail(cmd *cobra.Command, err error) int {
 	code := 1
-	if isUsage(err) {
+	if IsUsage(err) {
 		code = 2
 	}
 	switch {
-	case errors.Is(err, errSaid):
-	case t.json:
-		t.printf("%s\n", failureJSON(err))
+	case errors.Is(err, ErrSaid):
+	case t.JSON:
+		t.Printf("%s\n", failureJSON(err))
 	default:
-		fmt.Fprint(t.err, failureText(err))
+		fmt.Fprint(t.Err, failureText(err))
 		if code == 2 {
-			t.notef("%s", styled(faint, "Try: "+cmd.CommandPath()+" --help"))
+			t.Notef("%s", Styled(Faint, "Try: "+cmd.CommandPath()+" --help"))
 		}
 	}
 	return code
@@ -88,11 +95,11 @@ func failureText(err error) string {
 		if n == 1 {
 			s = ""
 		}
-		return fmt.Sprintf("%s\n%s\n", e.Error(), styled(red, fmt.Sprintf("%d fault%s in the configuration", n, s)))
+		return fmt.Sprintf("%s\n%s\n", e.Error(), Styled(Red, fmt.Sprintf("%d fault%s in the configuration", n, s)))
 	}
 	p, ok := errors.AsType[*problem.Error](err)
 	if !ok {
-		return styled(red, "Error: ") + err.Error() + "\n"
+		return Styled(Red, "Error: ") + err.Error() + "\n"
 	}
 	var b strings.Builder
 	detail := p.Detail
@@ -105,7 +112,7 @@ func failureText(err error) string {
 	case p.Pointer != "":
 		detail += " (at " + p.Pointer + ")"
 	}
-	b.WriteString(styled(red, string(p.Code)+": ") + detail + "\n")
+	b.WriteString(Styled(Red, string(p.Code)+": ") + detail + "\n")
 	if len(p.Near) > 0 {
 		b.WriteString("  near: " + strings.Join(p.Near, ", ") + "\n")
 	}
@@ -146,11 +153,19 @@ func failureJSON(err error) []byte {
 		if p.Pointer != "" || p.Near != nil || p.Faults != nil || p.Scope != "" {
 			out.Details = &details{Errors: p.Faults, Pointer: p.Pointer, Near: p.Near, Scope: p.Scope}
 		}
-	} else if isUsage(err) {
+	} else if IsUsage(err) {
 		out.Code = "usage"
 	} else {
 		out.Code = "failed"
 	}
 	b, _ := json.Marshal(out) // plain strings always encode
 	return b
+}
+
+// Printable makes control characters in what an agent wrote harmless to a terminal.
+func Printable(s string) string {
+	if strings.ContainsFunc(s, func(c rune) bool { return !strconv.IsPrint(c) }) {
+		return strconv.Quote(s)
+	}
+	return s
 }

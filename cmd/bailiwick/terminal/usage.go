@@ -1,0 +1,67 @@
+package terminal
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// Group makes c a command that is only there for those below it.
+func Group(c *cobra.Command) *cobra.Command {
+	c.Args = cobra.ArbitraryArgs // so that RunE can name what is near
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return c.Help()
+		}
+		var names []string
+		for _, sub := range c.Commands() {
+			if sub.IsAvailableCommand() {
+				names = append(names, sub.Name())
+			}
+		}
+		return Usagef("there is no command %q%s", c.CommandPath()+" "+args[0], problem.DidYouMean(problem.Nearest(args[0], names, 1)))
+	}
+	return c
+}
+
+// None refuses all arguments.
+func None(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return Usagef("%q is one argument too many", args[0])
+	}
+	return nil
+}
+
+// These wants one argument for each name, where those from optional on may be left out.
+func These(optional int, names ...string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		switch {
+		case len(args) < optional:
+			return Usagef("%s is missing", names[len(args)])
+		case len(args) > len(names):
+			return Usagef("%q is one argument too many", args[len(names)])
+		}
+		return nil
+	}
+}
+
+// A usageError is a command line that can't be run.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+// Usagef returns a usage error.
+func Usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// IsUsage reports whether err is a command line that can't be run.
+func IsUsage(err error) bool {
+	_, ok := errors.AsType[*usageError](err)
+	return ok
+}
+
+// Usage makes err one about the command line.
+func Usage(err error) error { return &usageError{err} }
