@@ -57,13 +57,14 @@ var mayImport = map[string]string{
 	"source/sourcetest/pipelines": "algebra identity policy problem query schema source source/sourcetest value",
 
 	// doors to people and agents
-	"tool":         ". identity policy problem query query/search schema shape value",
-	"server":       "identity problem server/state server/wire tool value",
-	"server/wire":  "problem value",
-	"server/state": "",
-	"conformance":  "identity problem server tool value",
-	"config":       "identity policy problem query schema value",
-	"client":       "problem value",
+	"tool":          ". identity policy problem query query/search schema shape value",
+	"server":        "identity problem server/state server/wire tool value",
+	"server/wire":   "problem value",
+	"server/state":  "",
+	"conformance":   "identity problem server tool value",
+	"config":        "config/strict identity policy problem query schema value",
+	"config/strict": "problem query value",
+	"client":        "problem value",
 
 	// for operators
 	"exposure": "identity policy schema",

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/problem"
-	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -113,12 +112,9 @@ func (c *Config) WrongRule(class, message string) Fault {
 	}
 	path := []string{"classes", name}
 	if key, rest, ok := strings.Cut(message, ": "); ok {
-		at := join(path...)
-		for _, part := range strings.Split(key, ".") {
-			at = query.Pointer(at, part)
-		}
-		if _, written := c.places[at]; written {
-			return c.Wrong(rest, append(path, strings.Split(key, ".")...)...)
+		deeper := append(slices.Clone(path), strings.Split(key, ".")...)
+		if _, written := c.document.Place(deeper...); written {
+			return c.Wrong(rest, deeper...)
 		}
 	}
 	return c.Wrong(message, path...)

@@ -6,14 +6,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/config/strict"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
-	"github.com/goccy/go-yaml/ast"
 )
 
-func (c *Config) classes() shape {
-	return each(table{names: "class", of: func(name string) (shape, func()) {
+func (c *Config) classes() strict.Shape {
+	return strict.Each(strict.Table{Names: "class", Of: func(name string) (strict.Shape, func()) {
 		var rule policy.ClassRule
 		return classRule(&rule), func() {
 			if c.Rules.Classes == nil {
@@ -25,26 +26,26 @@ func (c *Config) classes() shape {
 }
 
 // classRule is what an owner says about one class.
-func classRule(rule *policy.ClassRule) shape {
+func classRule(rule *policy.ClassRule) strict.Shape {
 	var tenant policy.TenantRule
-	keys := []key{
-		{name: "hidden", doc: "Nobody sees the class; {except: operator} leaves it to operators", shape: hidden(rule)},
-		{name: "description", doc: "For agents", shape: words(&rule.Description)},
-		{name: "visible", doc: "The fields that can be seen; without it all but the denied ones", shape: list(&rule.Visible, "field names", nil)},
-		{name: "denied", doc: "Fields that are never seen, besides those whose names say credential", shape: list(&rule.Denied, "field names", nil)},
-		{name: "lift", doc: "Fields of visible that are seen although their names say credential", shape: list(&rule.Lift, "field names", nil)},
-		{name: "large", doc: "Heavy fields, left out of includes and samples unless named", shape: list(&rule.Large, "field names", nil)},
-		{name: "tenant", doc: "Which records belong to whom: by a field, or through a pointer to a class that has a tenant", shape: tenantRule(rule, &tenant)},
-		{name: "canonical", doc: "What counts as a live record: a where object", shape: where(&rule.Canonical)},
-		{name: "allow_scan", doc: "The class is small: policy.refuse_scans doesn't hold for it", shape: flag(&rule.AllowScan)},
-		{name: "fields", doc: "What fields mean, for agents", shape: fieldRules(rule)},
+	keys := []strict.Key{
+		{Name: "hidden", Doc: "Nobody sees the class; {except: operator} leaves it to operators", Shape: hidden(rule)},
+		{Name: "description", Doc: "For agents", Shape: strict.Words(&rule.Description)},
+		{Name: "visible", Doc: "The fields that can be seen; without it all but the denied ones", Shape: strict.List(&rule.Visible, "field names", nil)},
+		{Name: "denied", Doc: "Fields that are never seen, besides those whose names say credential", Shape: strict.List(&rule.Denied, "field names", nil)},
+		{Name: "lift", Doc: "Fields of visible that are seen although their names say credential", Shape: strict.List(&rule.Lift, "field names", nil)},
+		{Name: "large", Doc: "Heavy fields, left out of includes and samples unless named", Shape: strict.List(&rule.Large, "field names", nil)},
+		{Name: "tenant", Doc: "Which records belong to whom: by a field, or through a pointer to a class that has a tenant", Shape: tenantRule(rule, &tenant)},
+		{Name: "canonical", Doc: "What counts as a live record: a where object", Shape: strict.Where(&rule.Canonical)},
+		{Name: "allow_scan", Doc: "The class is small: policy.refuse_scans doesn't hold for it", Shape: strict.Flag(&rule.AllowScan)},
+		{Name: "fields", Doc: "What fields mean, for agents", Shape: fieldRules(rule)},
 	}
-	keys = append(keys, later("join", "mask", "write", "permitted", "actions")...)
-	return object(keys, func(r *reader, _ ast.Node, at string) { checkRule(r, at, rule) })
+	keys = append(keys, strict.Later("join", "mask", "write", "permitted", "actions")...)
+	return strict.Object(keys, func(r *strict.Reader, _ strict.Node, at string) { checkRule(r, at, rule) })
 }
 
 // checkRule looks at what the keys of one rule tell together.
-func checkRule(r *reader, at string, rule *policy.ClassRule) {
+func checkRule(r *strict.Reader, at string, rule *policy.ClassRule) {
 	for _, l := range []struct {
 		key    string
 		fields []string
@@ -71,35 +72,35 @@ func checkRule(r *reader, at string, rule *policy.ClassRule) {
 	} {
 		for i, f := range l.fields {
 			if message := l.wrong(f); message != "" {
-				r.wrongAt(at+join(l.key, fmt.Sprint(i)), message)
+				r.WrongAt(at+strict.Join(l.key, fmt.Sprint(i)), message)
 			}
 		}
 	}
 }
 
 // hidden is true, false or {except: operator}.
-func hidden(rule *policy.ClassRule) shape {
-	by := object([]key{{name: "except", doc: "Who sees it all the same: operator", must: true,
-		shape: oneOf(&rule.HiddenBut, identity.Operator)}}, func(*reader, ast.Node, string) { rule.Hidden = true })
-	return either(flag(&rule.Hidden), by)
+func hidden(rule *policy.ClassRule) strict.Shape {
+	by := strict.Object([]strict.Key{{Name: "except", Doc: "Who sees it all the same: operator", Must: true,
+		Shape: strict.OneOf(&rule.HiddenBut, identity.Operator)}}, func(*strict.Reader, strict.Node, string) { rule.Hidden = true })
+	return strict.Either(strict.Flag(&rule.Hidden), by)
 }
 
-func tenantRule(rule *policy.ClassRule, t *policy.TenantRule) shape {
-	keys := []key{
-		{name: "field", doc: "The field that holds the tenant", shape: words(&t.Field)},
-		{name: "is", doc: "What it must equal: principal.tenant (the default), .id, .owner or .claims.<name>", shape: text("something about the principal", func(s string) string {
+func tenantRule(rule *policy.ClassRule, t *policy.TenantRule) strict.Shape {
+	keys := []strict.Key{
+		{Name: "field", Doc: "The field that holds the tenant", Shape: strict.Words(&t.Field)},
+		{Name: "is", Doc: "What it must equal: principal.tenant (the default), .id, .owner or .claims.<name>", Shape: strict.Text("something about the principal", func(s string) string {
 			t.Is = s
 			return aboutPrincipal(s)
 		})},
-		{name: "through", doc: "The pointer to the class whose tenant counts", shape: words(&t.Through)},
+		{Name: "through", Doc: "The pointer to the class whose tenant counts", Shape: strict.Words(&t.Through)},
 	}
-	return object(append(keys, later("bypass")...), func(r *reader, n ast.Node, at string) {
-		given := func(key string) bool { _, ok := r.places[at+"/"+key]; return ok }
+	return strict.Object(append(keys, strict.Later("bypass")...), func(r *strict.Reader, n strict.Node, at string) {
+		given := func(key string) bool { return r.Given(at + "/" + key) }
 		switch {
 		case given("through") && (given("field") || given("is")):
-			r.wrong(start(n), at, "through stands alone, without field and is")
+			r.Wrong(n.Start(), at, "through stands alone, without field and is")
 		case !given("through") && !given("field"):
-			r.wrong(start(n), at, "needs field, or through")
+			r.Wrong(n.Start(), at, "needs field, or through")
 		}
 		rule.Tenant = t
 	})
@@ -120,21 +121,20 @@ func aboutPrincipal(s string) string {
 	return be
 }
 
-func fieldRules(rule *policy.ClassRule) shape {
-	return each(table{names: "field", of: func(name string) (shape, func()) {
+func fieldRules(rule *policy.ClassRule) strict.Shape {
+	return strict.Each(strict.Table{Names: "field", Of: func(name string) (strict.Shape, func()) {
 		var f policy.FieldRule
-		values := shape{
-			schema: map[string]any{"type": "object", "minProperties": 1, "additionalProperties": map[string]any{"type": "string", "minLength": 1}},
-			read: func(r *reader, n ast.Node, at string) {
-				meanings(r, n, at, func(v, meaning string) {
-					f.Values = append(f.Values, policy.FieldValue{Value: v, Meaning: meaning})
-				})
-			}}
-		keys := []key{
-			{name: "description", doc: "For agents", shape: words(&f.Description)},
-			{name: "values", doc: "What it may hold: each value and its meaning", shape: values},
+		values := strict.Each(strict.Table{Names: "value", Blank: true, Of: func(v string) (strict.Shape, func()) {
+			return strict.Text("the meaning of "+problem.Cut(v), func(meaning string) string {
+				f.Values = append(f.Values, policy.FieldValue{Value: v, Meaning: meaning})
+				return ""
+			}), nil
+		}})
+		keys := []strict.Key{
+			{Name: "description", Doc: "For agents", Shape: strict.Words(&f.Description)},
+			{Name: "values", Doc: "What it may hold: each value and its meaning", Shape: values},
 		}
-		return object(append(keys, later("mask")...), only), func() {
+		return strict.Object(append(keys, strict.Later("mask")...), strict.NotEmpty), func() {
 			if rule.Fields == nil {
 				rule.Fields = map[string]policy.FieldRule{}
 			}
@@ -143,13 +143,17 @@ func fieldRules(rule *policy.ClassRule) shape {
 	}})
 }
 
-// join makes a JSON pointer of keys.
-func join(keys ...string) string {
-	at := ""
-	for _, k := range keys {
-		at = query.Pointer(at, k)
-	}
-	return at
-}
-
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// filters are where objects by class, or for every class under "default".
+func filters(into *map[string]query.Filter) strict.Shape {
+	return strict.Each(strict.Table{Names: "class", Of: func(name string) (strict.Shape, func()) {
+		var f query.Filter
+		return strict.Where(&f), func() {
+			if *into == nil {
+				*into = map[string]query.Filter{}
+			}
+			(*into)[name] = f
+		}
+	}})
+}

@@ -14,9 +14,9 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/config/strict"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -45,9 +45,7 @@ type Config struct {
 	Log     Log
 	Notes   []string // sections that are right and have nothing to do in this version, for the operator
 
-	places map[string]position // where each key and element stands, by JSON pointer
-	lines  []string
-	file   string
+	document strict.Document
 }
 
 // A Source is a database to serve, read-only.
@@ -128,7 +126,11 @@ type Log struct {
 	Text  bool // lines for people instead of JSON
 }
 
-const maxFile = 1 << 20
+// A Fault is one thing that is wrong in a configuration.
+type Fault = strict.Fault
+
+// An Error is what is wrong in a configuration, in its order.
+type Error = strict.Error
 
 // Load reads and checks the file at path, with the process environment. What is wrong with its contents is in an
 // *Error.
@@ -138,7 +140,7 @@ func Load(path string) (*Config, error) {
 		return nil, fmt.Errorf("config: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	data, err := io.ReadAll(io.LimitReader(f, strict.MaxFile+1))
 	if err != nil {
 		return nil, fmt.Errorf("config: %w", err)
 	}
@@ -149,20 +151,12 @@ func Load(path string) (*Config, error) {
 // paths in the configuration start at its folder. env looks up an environment variable. What is wrong is in an
 // *Error.
 func Parse(name string, data []byte, env func(string) (string, bool)) (*Config, error) {
-	return parse(name, data, env, secretFile)
-}
-
-func parse(name string, data []byte, env func(string) (string, bool), secret func(string) (string, error)) (*Config, error) {
-	r := &reader{file: name, dir: filepath.Dir(name), env: env, secret: secret, places: map[string]position{}}
-	c := &Config{file: name, places: r.places}
-	if body := r.document(data); body != nil {
-		c.shape().read(r, body, "")
+	c := &Config{}
+	document, err := strict.Read(name, data, c.shape(), strict.Options{Env: env})
+	if err != nil {
+		return nil, err
 	}
-	c.lines = r.lines
-	if len(r.faults) > 0 {
-		return nil, r.error()
-	}
-	c.Rules.Version = Digest(c.Rules)
+	c.document, c.Rules.Version = document, Digest(c.Rules)
 	return c, nil
 }
 
@@ -196,14 +190,5 @@ func Digest(rules policy.Rules) string {
 // Wrong returns a fault at a place of the file, for what is found out after reading: path are the keys that lead
 // there, like "classes", "tracker.issues", "visible"; where the file has no such place, the deepest one it has.
 func (c *Config) Wrong(message string, path ...string) Fault {
-	at := ""
-	for _, part := range path {
-		at = query.Pointer(at, part)
-	}
-	p := locate(c.places, at)
-	f := Fault{File: c.file, Line: p.line, Column: p.column, Path: dotted(at), Message: message}
-	if p.line > 0 {
-		f.Excerpt = excerpt([]rune(starred(c.lines[p.line-1])), p)
-	}
-	return f
+	return c.document.Wrong(message, path...)
 }

@@ -6,41 +6,41 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/config/strict"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/goccy/go-yaml/ast"
 )
 
-func (c *Config) limits() shape {
+func (c *Config) limits() strict.Shape {
 	l := &c.Limits
-	return object(append([]key{
-		{name: "rate", doc: "Calls in a time, for each owner and each token: 600/min", shape: rate(&l.Rate)},
-		{name: "burst", doc: "Calls at once on top of the rate", shape: count(&l.Burst, 1, many)},
-		{name: "concurrency", doc: "Calls of one principal at a time", shape: count(&l.Concurrency, 1, 10_000)},
-		{name: "rows", doc: "Rows when the caller gives no limit", shape: object([]key{
-			{name: "query", doc: "Of query_class. Default 100", shape: count(&l.QueryRows, 1, maxRows)},
-			{name: "samples", doc: "Of get_sample_objects. Default 5", shape: count(&l.SampleRows, 1, maxSamples)},
+	return strict.Object(append([]strict.Key{
+		{Name: "rate", Doc: "Calls in a time, for each owner and each token: 600/min", Shape: strict.Rate(&l.Rate.Calls, &l.Rate.Per)},
+		{Name: "burst", Doc: "Calls at once on top of the rate", Shape: strict.Count(&l.Burst, 1, many)},
+		{Name: "concurrency", Doc: "Calls of one principal at a time", Shape: strict.Count(&l.Concurrency, 1, 10_000)},
+		{Name: "rows", Doc: "Rows when the caller gives no limit", Shape: strict.Object([]strict.Key{
+			{Name: "query", Doc: "Of query_class. Default 100", Shape: strict.Count(&l.QueryRows, 1, maxRows)},
+			{Name: "samples", Doc: "Of get_sample_objects. Default 5", Shape: strict.Count(&l.SampleRows, 1, maxSamples)},
 		}, nil)},
-		{name: "timeouts", doc: "How long a tool may take, by its name", shape: each(table{names: "tool", of: func(name string) (shape, func()) {
+		{Name: "timeouts", Doc: "How long a tool may take, by its name", Shape: strict.Each(strict.Table{Names: "tool", Of: func(name string) (strict.Shape, func()) {
 			var d time.Duration
-			return span(&d, 10*time.Millisecond, maxTimeout), func() {
+			return strict.Span(&d, 10*time.Millisecond, maxTimeout), func() {
 				if l.Timeouts == nil {
 					l.Timeouts = map[string]time.Duration{}
 				}
 				l.Timeouts[name] = d
 			}
 		}})},
-	}, later("daily", "pending_changes")...), nil)
+	}, strict.Later("daily", "pending_changes")...), nil)
 }
 
-func (c *Config) auth() shape {
+func (c *Config) auth() strict.Shape {
 	tokens := true
 	var anonymous identity.Principal
-	keys := []key{
-		{name: "tokens", doc: "Whether tokens of our own are accepted. Default true", shape: flag(&tokens)},
-		{name: "token_life", doc: "How long a new token lasts unless its maker says. Default 90d", shape: span(&c.Auth.TokenLife, time.Minute, 3650*24*time.Hour)},
-		{name: "anonymous", doc: "Who comes from this machine without a credential", shape: principal(&anonymous, "anonymous")},
+	keys := []strict.Key{
+		{Name: "tokens", Doc: "Whether tokens of our own are accepted. Default true", Shape: strict.Flag(&tokens)},
+		{Name: "token_life", Doc: "How long a new token lasts unless its maker says. Default 90d", Shape: strict.Span(&c.Auth.TokenLife, time.Minute, 3650*24*time.Hour)},
+		{Name: "anonymous", Doc: "Who comes from this machine without a credential", Shape: principal(&anonymous, "anonymous")},
 	}
-	return object(append(keys, later("oidc", "jwt", "issuer", "audience")...), func(*reader, ast.Node, string) {
+	return strict.Object(append(keys, strict.Later("oidc", "jwt", "issuer", "audience")...), func(*strict.Reader, strict.Node, string) {
 		c.Auth.TokensOff = !tokens
 		if anonymous.ID != "" {
 			c.Auth.Anonymous = &anonymous
@@ -49,20 +49,20 @@ func (c *Config) auth() shape {
 }
 
 // principal is somebody who needs no credential.
-func principal(p *identity.Principal, id string) shape {
+func principal(p *identity.Principal, id string) strict.Shape {
 	var scopes []string
 	var named struct{ tools, classes identity.List }
-	keys := []key{
-		{name: "name", doc: "For people. Default " + id, shape: words(&p.Name)},
-		{name: "owner", doc: "The human on whose behalf it acts", shape: words(&p.Owner)},
-		{name: "tenant", doc: "Whose records it sees in tenant-scoped classes", shape: words(&p.Tenant)},
-		{name: "scopes", doc: "What it may do: read, write, delete, schema, explain", must: true, shape: list(&scopes, "scopes", agentScope)},
-		{name: "claims", doc: "What rules can ask for as principal.claims.<name>", shape: data(&p.Claims)},
-		{name: "tools", doc: "Narrows the tools", shape: object(listKeys(&named.tools, "tool names"), only)},
-		{name: "classes", doc: "Narrows the classes", shape: object(listKeys(&named.classes, "class names"), only)},
-		{name: "filters", doc: "The rows it sees, by class or default for all: where objects", shape: filters(&p.Filters)},
+	keys := []strict.Key{
+		{Name: "name", Doc: "For people. Default " + id, Shape: strict.Words(&p.Name)},
+		{Name: "owner", Doc: "The human on whose behalf it acts", Shape: strict.Words(&p.Owner)},
+		{Name: "tenant", Doc: "Whose records it sees in tenant-scoped classes", Shape: strict.Words(&p.Tenant)},
+		{Name: "scopes", Doc: "What it may do: read, write, delete, schema, explain", Must: true, Shape: strict.List(&scopes, "scopes", agentScope)},
+		{Name: "claims", Doc: "What rules can ask for as principal.claims.<name>", Shape: strict.Data(&p.Claims)},
+		{Name: "tools", Doc: "Narrows the tools", Shape: strict.Object(listKeys(&named.tools, "tool names"), strict.NotEmpty)},
+		{Name: "classes", Doc: "Narrows the classes", Shape: strict.Object(listKeys(&named.classes, "class names"), strict.NotEmpty)},
+		{Name: "filters", Doc: "The rows it sees, by class or default for all: where objects", Shape: filters(&p.Filters)},
 	}
-	return object(append(keys, later("actions", "kind")...), func(*reader, ast.Node, string) {
+	return strict.Object(append(keys, strict.Later("actions", "kind")...), func(*strict.Reader, strict.Node, string) {
 		p.ID, p.Kind, p.Tools, p.Classes = id, identity.Agent, named.tools, named.classes
 		if p.Name == "" {
 			p.Name = id
@@ -81,35 +81,25 @@ func agentScope(s string) string {
 		return s + " is never given to an agent"
 	}
 	if !slices.Contains(agent, s) {
-		return "must be " + anyOf(agent)
+		return "must be " + strict.AnyOf(agent)
 	}
 	return ""
 }
 
-func (s *Server) shape() shape {
-	return object(append([]key{
-		{name: "origins", doc: "Web origins whose pages may call", shape: list(&s.Origins, "origins", origin)},
-		{name: "hosts", doc: "Names by which this server is called, with or without a port", shape: list(&s.Hosts, "host names", host)},
-		{name: "max_body", doc: "Bytes of a request. Default 1 MiB", shape: size(&s.MaxBody, 1000, maxBody)},
-		{name: "concurrency", doc: "Calls at a time. Default 64", shape: count(&s.Concurrency, 1, 10_000)},
-		{name: "queue", doc: "Calls that wait for their turn. Default 256", shape: orNone(&s.Queue, count(&s.Queue, 0, 100_000))},
-		{name: "heartbeat", doc: "Between progress notifications. Default 2s; 0s sends none", shape: orNone(&s.Heartbeat, span(&s.Heartbeat, 0, time.Minute))},
-		{name: "sessions", doc: "Sessions of the protocols before 2026-07-28", shape: object([]key{
-			{name: "idle", doc: "An idle one ends after this. Default 30m", shape: span(&s.Sessions.Idle, time.Second, 24*time.Hour)},
-			{name: "max", doc: "Of all principals. Default 1000", shape: count(&s.Sessions.Max, 1, many)},
-			{name: "each", doc: "Of one principal. Default 100", shape: count(&s.Sessions.Each, 1, many)},
+func (s *Server) shape() strict.Shape {
+	return strict.Object(append([]strict.Key{
+		{Name: "origins", Doc: "Web origins whose pages may call", Shape: strict.List(&s.Origins, "origins", origin)},
+		{Name: "hosts", Doc: "Names by which this server is called, with or without a port", Shape: strict.List(&s.Hosts, "host names", host)},
+		{Name: "max_body", Doc: "Bytes of a request. Default 1 MiB", Shape: strict.Size(&s.MaxBody, 1000, maxBody)},
+		{Name: "concurrency", Doc: "Calls at a time. Default 64", Shape: strict.Count(&s.Concurrency, 1, 10_000)},
+		{Name: "queue", Doc: "Calls that wait for their turn. Default 256", Shape: strict.OrNone(&s.Queue, strict.Count(&s.Queue, 0, 100_000))},
+		{Name: "heartbeat", Doc: "Between progress notifications. Default 2s; 0s sends none", Shape: strict.OrNone(&s.Heartbeat, strict.Span(&s.Heartbeat, 0, time.Minute))},
+		{Name: "sessions", Doc: "Sessions of the protocols before 2026-07-28", Shape: strict.Object([]strict.Key{
+			{Name: "idle", Doc: "An idle one ends after this. Default 30m", Shape: strict.Span(&s.Sessions.Idle, time.Second, 24*time.Hour)},
+			{Name: "max", Doc: "Of all principals. Default 1000", Shape: strict.Count(&s.Sessions.Max, 1, many)},
+			{Name: "each", Doc: "Of one principal. Default 100", Shape: strict.Count(&s.Sessions.Each, 1, many)},
 		}, nil)},
-	}, later("tls", "console", "metrics")...), nil)
-}
-
-// orNone reads s and turns a written 0 into -1: the zero value stands for the default.
-func orNone[T ~int | ~int64](into *T, s shape) shape {
-	return shape{schema: s.schema, read: func(r *reader, n ast.Node, at string) {
-		before := r.count()
-		if s.read(r, n, at); *into == 0 && r.count() == before {
-			*into = -1
-		}
-	}}
+	}, strict.Later("tls", "console", "metrics")...), nil)
 }
 
 func origin(s string) string {

@@ -256,7 +256,7 @@ f.yaml:7:59: classes.s.d.canonical.q: the key stands twice; first on line 7
 f.yaml:2:29: classes.s.a.fields.x: is empty; leave it out
     2 | classes: {s.a: {fields: {x: {}, y: {values: [a]}, z: {values: {a: , b: 1}}}}}
       |                             ^
-f.yaml:2:45: classes.s.a.fields.y.values: must be an object of each value and its meaning, not a list
+f.yaml:2:45: classes.s.a.fields.y.values: must be an object with one key for each value, not a list
     2 | classes: {s.a: {fields: {x: {}, y: {values: [a]}, z: {values: {a: , b: 1}}}}}
       |                                             ^
 f.yaml:2:64: classes.s.a.fields.z.values.a: has no value; give it one or leave it out

@@ -1,44 +1,33 @@
 package config
 
 import (
-	"fmt"
-
-	"github.com/bailiwick-dev/bailiwick/query"
-	"github.com/goccy/go-yaml/ast"
+	"github.com/bailiwick-dev/bailiwick/config/strict"
 )
 
 // gates and review say which writes agents may propose and who approves them (design 02, 05). This version serves no
 // tool that writes, so all that they could restrict is refused already: they are checked, so that a file for later
 // versions can be used, and a note says that they have nothing to do.
 
-func (c *Config) gates() shape {
-	var keys []key
+func (c *Config) gates() strict.Shape {
+	var keys []strict.Key
 	for _, name := range []string{"writes", "raw_writes", "schema_writes"} {
-		keys = append(keys, key{name: name, doc: "off, review or on; has nothing to do in this version, which only reads",
-			shape: choose([]string{"off", "review", "on"}, func(string) {})})
+		keys = append(keys, strict.Key{Name: name, Doc: "off, review or on; has nothing to do in this version, which only reads",
+			Shape: strict.Choose([]string{"off", "review", "on"}, func(string) {})})
 	}
-	return object(keys, func(*reader, ast.Node, string) { c.idle("gates") })
+	return strict.Object(keys, func(*strict.Reader, strict.Node, string) { c.idle("gates") })
 }
 
-func (c *Config) review() shape {
+func (c *Config) review() strict.Shape {
 	var approvals int
-	rule := object([]key{
-		{name: "when", doc: "Which changes: an expression over change", must: true, shape: text("an expression over change", func(string) string { return "" })},
-		{name: "approvals", doc: "How many people must approve", shape: count(&approvals, 1, 10)},
-		{name: "risk", doc: "What reviewers are shown", shape: text("a word", func(string) string { return "" })},
-		{name: "mode", doc: "review, allow or deny", shape: choose([]string{"review", "allow", "deny"}, func(string) {})},
+	rule := strict.Object([]strict.Key{
+		{Name: "when", Doc: "Which changes: an expression over change", Must: true, Shape: strict.Text("an expression over change", func(string) string { return "" })},
+		{Name: "approvals", Doc: "How many people must approve", Shape: strict.Count(&approvals, 1, 10)},
+		{Name: "risk", Doc: "What reviewers are shown", Shape: strict.Text("a word", func(string) string { return "" })},
+		{Name: "mode", Doc: "review, allow or deny", Shape: strict.Choose([]string{"review", "allow", "deny"}, func(string) {})},
 	}, nil)
-	return shape{schema: map[string]any{"type": "array", "items": rule.schema}, read: func(r *reader, n ast.Node, at string) {
-		s, ok := n.(*ast.SequenceNode)
-		if !ok {
-			r.must(n, at, "a list of rules")
-			return
-		}
-		for i, v := range s.Values {
-			at := query.Pointer(at, fmt.Sprint(i))
-			r.places[at] = start(v)
-			rule.read(r, v, at)
-		}
+	list := strict.Items("rules", func(int) (strict.Shape, func()) { return rule, nil })
+	return strict.Shape{Schema: list.Schema, Read: func(r *strict.Reader, n strict.Node, at string) {
+		list.Read(r, n, at)
 		c.idle("review")
 	}}
 }

@@ -1,4 +1,4 @@
-package config
+package strict
 
 import (
 	"cmp"
@@ -61,24 +61,35 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// A position is a place in a file, both from 1; the zero position is the file as a whole.
-type position struct{ line, column int }
+// A Position is a place in a file, both from 1; line 0 is the file as a whole.
+type Position struct {
+	file         *file
+	Line, Column int
+}
 
-// wrong notes a fault at a position that at leads to. Its excerpt is made when all are known: that of a wide line
-// takes time.
-func (r *reader) wrong(p position, at, format string, args ...any) {
+// File returns the name of the file, "" of the zero Position.
+func (p Position) File() string {
+	if p.file == nil {
+		return ""
+	}
+	return p.file.name
+}
+
+// Wrong notes a fault at a position that the JSON pointer at leads to: what is wrong and what would be right.
+func (r *Reader) Wrong(p Position, at, format string, args ...any) {
 	if len(r.faults) == maxFaults {
 		r.more++
 		return
 	}
-	r.faults = append(r.faults, Fault{File: r.file, Line: p.line, Column: p.column, Path: dotted(at), Message: fmt.Sprintf(format, args...)})
+	// The excerpt is made when all are known: that of a wide line takes time.
+	r.faults = append(r.faults, noted{Fault{File: p.File(), Line: p.Line, Column: p.Column, Path: dotted(at), Message: fmt.Sprintf(format, args...)}, p.file})
 }
 
-// wrongAt notes a fault at the JSON pointer at.
-func (r *reader) wrongAt(at, message string) { r.wrong(locate(r.places, at), at, "%s", message) }
+// WrongAt notes a fault at the JSON pointer at, or at the deepest place above it that the document has.
+func (r *Reader) WrongAt(at, message string) { r.Wrong(locate(r.places, at), at, "%s", message) }
 
 // locate returns the place that the JSON pointer at leads to, or the deepest one above it.
-func locate(places map[string]position, at string) position {
+func locate(places map[string]Position, at string) Position {
 	for {
 		if p, ok := places[at]; ok || at == "" {
 			return p
@@ -87,23 +98,30 @@ func locate(places map[string]position, at string) position {
 	}
 }
 
+// A noted fault still needs its excerpt.
+type noted struct {
+	Fault
+	in *file
+}
+
 // error returns the faults found, in the order of the file.
-func (r *reader) error() error {
-	slices.SortStableFunc(r.faults, func(a, b Fault) int {
+func (r *Reader) error() error {
+	slices.SortStableFunc(r.faults, func(a, b noted) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	shown := map[int][]rune{}
-	for i := range r.faults {
-		f := &r.faults[i]
-		if f.Line < 1 || f.Line > len(r.lines) {
+	out := make([]Fault, len(r.faults))
+	for i, f := range r.faults {
+		out[i] = f.Fault
+		if f.Line < 1 || f.Line > len(f.in.lines) {
 			continue
 		}
 		if _, ok := shown[f.Line]; !ok {
-			shown[f.Line] = []rune(starred(r.lines[f.Line-1]))
+			shown[f.Line] = []rune(starred(f.in.lines[f.Line-1]))
 		}
-		f.Excerpt = excerpt(shown[f.Line], position{f.Line, f.Column})
+		out[i].Excerpt = excerpt(shown[f.Line], Position{f.in, f.Line, f.Column})
 	}
-	return &Error{r.faults, r.more}
+	return &Error{out, r.more}
 }
 
 // dotted writes a JSON pointer with dots.
@@ -137,8 +155,8 @@ func starred(line string) string {
 }
 
 // excerpt returns the line of p, which is text, with its number, and a caret under the column.
-func excerpt(text []rune, p position) string {
-	at := min(max(p.column-1, 0), len(text))
+func excerpt(text []rune, p Position) string {
+	at := min(max(p.Column-1, 0), len(text))
 	// Of a line that is too wide for a terminal, a window.
 	const before, after = 90, 60
 	lead, tail, wide := "", "", len(text) > before+after
@@ -163,5 +181,5 @@ func excerpt(text []rune, p position) string {
 		}
 		return r
 	}, string(text))
-	return fmt.Sprintf("%5d | %s%s%s\n      | %s^", p.line, lead, shown, tail, pad.String())
+	return fmt.Sprintf("%5d | %s%s%s\n      | %s^", p.Line, lead, shown, tail, pad.String())
 }

@@ -1,4 +1,4 @@
-package config
+package strict
 
 import (
 	"errors"
@@ -10,8 +10,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/goccy/go-yaml/ast"
-
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -19,7 +17,7 @@ var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // expand puts in what ${NAME} (an environment variable) and ${file:path} (the contents of a file) stand for; $${
 // is a plain ${. It reports whether all could be had, after noting which not. What they hold never enters a message.
-func (r *reader) expand(s string, n ast.Node, at string) (string, bool) {
+func (r *Reader) expand(s string, n Node, at string) (string, bool) {
 	var b strings.Builder
 	ok := true
 	for {
@@ -36,12 +34,12 @@ func (r *reader) expand(s string, n ast.Node, at string) (string, bool) {
 		b.WriteString(before)
 		name, rest, closed := strings.Cut(after, "}")
 		if !closed {
-			r.wrong(start(n), at, "${ is not closed; write $${ for a plain ${")
+			r.Wrong(n.Start(), at, "${ is not closed; write $${ for a plain ${")
 			return "", false
 		}
-		got, err := r.lookUp(name)
+		got, err := r.lookUp(n.Folder(), name)
 		if err != nil {
-			r.wrong(start(n), at, "%v", err)
+			r.Wrong(n.Start(), at, "%v", err)
 			ok = false
 		}
 		b.WriteString(got)
@@ -49,14 +47,18 @@ func (r *reader) expand(s string, n ast.Node, at string) (string, bool) {
 	}
 }
 
-func (r *reader) lookUp(name string) (string, error) {
+func (r *Reader) lookUp(folder, name string) (string, error) {
 	if path, ok := strings.CutPrefix(name, "file:"); ok {
-		return r.fromFile(path)
+		return r.fromFile(folder, path)
 	}
 	if !variable.MatchString(name) {
 		return "", fmt.Errorf("${%s} does not name an environment variable or a file; write $${ for a plain ${", problem.Cut(name))
 	}
-	v, ok := r.env(name)
+	var v string
+	ok := false
+	if r.options.Env != nil {
+		v, ok = r.options.Env(name)
+	}
 	switch {
 	case !ok:
 		return "", fmt.Errorf("the environment variable %s is not set", problem.Cut(name))
@@ -66,16 +68,16 @@ func (r *reader) lookUp(name string) (string, error) {
 	return v, nil
 }
 
-// fromFile returns the contents of a file without the line end that editors add.
-func (r *reader) fromFile(path string) (string, error) {
+// fromFile returns the contents of a file, whose relative path starts at folder, without the line end that editors add.
+func (r *Reader) fromFile(folder, path string) (string, error) {
 	if path == "" {
 		return "", errors.New("file: needs a path")
 	}
 	full := path
 	if !filepath.IsAbs(full) {
-		full = filepath.Join(r.dir, full)
+		full = filepath.Join(folder, full)
 	}
-	v, err := r.secret(full)
+	v, err := r.options.Secret(full)
 	if err != nil {
 		// The path is said once, as the file writes it.
 		if inner, ok := errors.AsType[*os.PathError](err); ok {
@@ -92,8 +94,8 @@ func (r *reader) fromFile(path string) (string, error) {
 
 const maxSecret = 64 << 10
 
-// secretFile reads a small ordinary file. Others could block or never end.
-func secretFile(path string) (string, error) {
+// SecretFile reads a small ordinary file, of 64 KiB at most. Others could block or never end.
+func SecretFile(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return "", err
@@ -116,19 +118,19 @@ func secretFile(path string) (string, error) {
 	return string(b), nil
 }
 
-// secret is text that may be a secret kept elsewhere: besides ${…}, all of it can be file:path. Without file: it is
-// as text.
-func secret(what string, take func(r *reader, s string) string) shape {
-	return shape{schema: map[string]any{"type": "string", "minLength": 1}, read: func(r *reader, n ast.Node, at string) {
-		text(what, func(s string) string {
+// Secret is text that may be a secret kept elsewhere: besides ${…}, all of it can be file:path. Without file: it is
+// as Text. take is given the folder where relative paths start, and the text.
+func Secret(what string, take func(folder, s string) string) Shape {
+	return Shape{Schema: map[string]any{"type": "string", "minLength": 1}, Read: func(r *Reader, n Node, at string) {
+		Text(what, func(s string) string {
 			if path, ok := strings.CutPrefix(s, "file:"); ok {
-				contents, err := r.fromFile(path)
+				contents, err := r.fromFile(n.Folder(), path)
 				if err != nil {
 					return err.Error()
 				}
 				s = contents
 			}
-			return take(r, s)
-		}).read(r, n, at)
+			return take(n.Folder(), s)
+		}).Read(r, n, at)
 	}}
 }

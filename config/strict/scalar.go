@@ -1,4 +1,4 @@
-package config
+package strict
 
 import (
 	"fmt"
@@ -18,35 +18,30 @@ var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9
 func number(s string) bool { return jsonNumber.MatchString(s) }
 
 // text reads a text, with what its ${…} stand for. It reports whether there is one, after noting why not.
-func (r *reader) text(n ast.Node, at string) (string, bool) {
+func (r *Reader) text(n Node, at string) (string, bool) {
 	var raw string
-	switch n := n.(type) {
+	switch y := n.yaml.(type) {
 	case *ast.StringNode:
-		raw = n.Value
+		raw = y.Value
 	case *ast.LiteralNode:
-		raw = n.Value.Value
+		raw = y.Value.Value
 	default:
-		if k := kind(n); k == "a number" || k == "true" || k == "false" {
-			r.wrong(start(n), at, "must be text, not %s; put it in quotes", k)
-		} else {
-			r.must(n, at, "text")
-		}
+		r.wrongKind(n, at)
 		return "", false
 	}
 	if strings.ContainsRune(raw, 0) {
-		r.wrong(start(n), at, "holds the NUL character")
+		r.Wrong(n.Start(), at, "holds the NUL character")
 		return "", false
 	}
 	return r.expand(raw, n, at)
 }
 
-// text is a text that take accepts, or else says what is wrong with. what names it in messages.
-func text(what string, take func(string) string) shape {
-	return shape{schema: map[string]any{"type": "string", "minLength": 1}, read: func(r *reader, n ast.Node, at string) {
-		switch n.(type) {
-		case *ast.StringNode, *ast.LiteralNode:
-		default:
-			r.must(n, at, what)
+// Text is a text that take accepts, returning "", or else says what is wrong with. what names it in messages: "a URL".
+// It may hold ${NAME} and ${file:path}.
+func Text(what string, take func(string) string) Shape {
+	return Shape{Schema: map[string]any{"type": "string", "minLength": 1}, Read: func(r *Reader, n Node, at string) {
+		if !n.isText() {
+			r.Must(n, at, what)
 			return
 		}
 		s, ok := r.text(n, at)
@@ -54,35 +49,49 @@ func text(what string, take func(string) string) shape {
 			return
 		}
 		if s == "" {
-			r.wrong(start(n), at, "is empty; it must be %s", what)
+			r.Wrong(n.Start(), at, "is empty; it must be %s", what)
 			return
 		}
 		if complaint := take(s); complaint != "" {
-			r.wrong(start(n), at, "%s", complaint)
+			r.Wrong(n.Start(), at, "%s", complaint)
 		}
 	}}
 }
 
-// words is any text.
-func words(into *string) shape {
-	return text("text", func(s string) string { *into = s; return "" })
+// Words is any text.
+func Words(into *string) Shape {
+	return Text("text", func(s string) string { *into = s; return "" })
 }
 
-// flag is true or false.
-func flag(into *bool) shape {
-	return shape{schema: map[string]any{"type": "boolean"}, read: func(r *reader, n ast.Node, at string) {
-		b, ok := n.(*ast.BoolNode)
+// Flag is true or false.
+func Flag(into *bool) Shape {
+	return Shape{Schema: map[string]any{"type": "boolean"}, Read: func(r *Reader, n Node, at string) {
+		b, ok := n.yaml.(*ast.BoolNode)
 		if !ok {
-			r.must(n, at, "true or false")
+			r.Must(n, at, "true or false")
 			return
 		}
 		*into = b.Value
 	}}
 }
 
+// OneOf is a text out of a few.
+func OneOf[T ~string](into *T, values ...T) Shape {
+	names := make([]string, len(values))
+	for i, v := range values {
+		names[i] = string(v)
+	}
+	return oneText(names, func(i int) { *into = values[i] })
+}
+
+// Choose is a text out of a few, given to set.
+func Choose(names []string, set func(string)) Shape {
+	return oneText(names, func(i int) { set(names[i]) })
+}
+
 // integer returns the whole number at n as JSON writes it, and whether there is one.
-func integer(n ast.Node) (int64, bool) {
-	i, ok := n.(*ast.IntegerNode)
+func integer(n Node) (int64, bool) {
+	i, ok := n.yaml.(*ast.IntegerNode)
 	if !ok || i.Token.Type != token.IntegerType || !number(i.Token.Value) {
 		return 0, false
 	}
@@ -90,16 +99,16 @@ func integer(n ast.Node) (int64, bool) {
 	return v, err == nil
 }
 
-// count is a whole number from least to most.
-func count(into *int, least, most int) shape {
-	return shape{schema: map[string]any{"type": "integer", "minimum": least, "maximum": most},
-		read: func(r *reader, n ast.Node, at string) {
+// Count is a whole number from least to most.
+func Count(into *int, least, most int) Shape {
+	return Shape{Schema: map[string]any{"type": "integer", "minimum": least, "maximum": most},
+		Read: func(r *Reader, n Node, at string) {
 			v, ok := integer(n)
 			switch {
 			case !ok:
-				r.must(n, at, fmt.Sprintf("a whole number from %d to %d", least, most))
+				r.Must(n, at, fmt.Sprintf("a whole number from %d to %d", least, most))
 			case v < int64(least) || v > int64(most):
-				r.wrong(start(n), at, "must be from %d to %d", least, most)
+				r.Wrong(n.Start(), at, "must be from %d to %d", least, most)
 			default:
 				*into = int(v)
 			}
@@ -108,15 +117,15 @@ func count(into *int, least, most int) shape {
 
 var sizeText = regexp.MustCompile(`^([0-9]{1,12}) ?(B|KB|MB|KiB|MiB)$`)
 
-// size is a number of bytes from least to most, also with a unit: "100 KB" (1,000 bytes each), "1 MiB".
-func size(into *int, least, most int) shape {
+// Size is a number of bytes from least to most, also with a unit: "100 KB" (1,000 bytes each), "1 MiB".
+func Size(into *int, least, most int) Shape {
 	units := map[string]int64{"B": 1, "KB": 1e3, "MB": 1e6, "KiB": 1 << 10, "MiB": 1 << 20}
 	be := fmt.Sprintf("a number of bytes from %d to %d, such as 100 KB or 1 MiB", least, most)
-	return shape{
-		schema: map[string]any{"anyOf": []any{map[string]any{"type": "integer", "minimum": least, "maximum": most}, map[string]any{"type": "string"}}},
-		read: func(r *reader, n ast.Node, at string) {
+	return Shape{
+		Schema: map[string]any{"anyOf": []any{map[string]any{"type": "integer", "minimum": least, "maximum": most}, map[string]any{"type": "string"}}},
+		Read: func(r *Reader, n Node, at string) {
 			v, ok := integer(n)
-			if _, isText := n.(*ast.StringNode); isText {
+			if _, isText := n.yaml.(*ast.StringNode); isText {
 				s, readable := r.text(n, at)
 				if !readable {
 					return
@@ -127,17 +136,17 @@ func size(into *int, least, most int) shape {
 				}
 			}
 			if !ok || v < int64(least) || v > int64(most) {
-				r.wrong(start(n), at, "must be %s", be)
+				r.Wrong(n.Start(), at, "must be %s", be)
 				return
 			}
 			*into = int(v)
 		}}
 }
 
-// span is a duration from least to most: "30s", "5m", "12h" or "90d".
-func span(into *time.Duration, least, most time.Duration) shape {
+// Span is a duration from least to most: "30s", "5m", "12h" or "90d".
+func Span(into *time.Duration, least, most time.Duration) Shape {
 	be := fmt.Sprintf("a duration from %s to %s, such as 30s, 5m, 12h or 90d", short(least), short(most))
-	return text(be, func(s string) string {
+	return Text(be, func(s string) string {
 		d, ok := duration(s)
 		if !ok || d < least || d > most {
 			return "must be " + be
@@ -145,6 +154,16 @@ func span(into *time.Duration, least, most time.Duration) shape {
 		*into = d
 		return ""
 	})
+}
+
+// OrNone reads s, which writes into, and turns a written 0 into -1: the zero value stands for the default.
+func OrNone[T ~int | ~int64](into *T, s Shape) Shape {
+	return Shape{Schema: s.Schema, Read: func(r *Reader, n Node, at string) {
+		before := r.Count()
+		if s.Read(r, n, at); *into == 0 && r.Count() == before {
+			*into = -1
+		}
+	}}
 }
 
 func duration(s string) (time.Duration, bool) {
@@ -173,20 +192,20 @@ func short(d time.Duration) string {
 
 var rateText = regexp.MustCompile(`^([1-9][0-9]{0,6})/(s|min|h)$`)
 
-// rate is so many calls in so long: "20/s", "600/min", "5000/h".
-func rate(into *Rate) shape {
+// Rate is so many calls in so long: "20/s", "600/min", "5000/h".
+func Rate(calls *int, per *time.Duration) Shape {
 	units := map[string]time.Duration{"s": time.Second, "min": time.Minute, "h": time.Hour}
 	const be = "a number of calls in a time, such as 20/s, 600/min or 5000/h"
-	return text(be, func(s string) string {
+	return Text(be, func(s string) string {
 		m := rateText.FindStringSubmatch(s)
 		if m == nil {
 			return "must be " + be
 		}
-		calls, err := strconv.Atoi(m[1])
+		n, err := strconv.Atoi(m[1])
 		if err != nil {
 			return "must be " + be
 		}
-		*into = Rate{calls, units[m[2]]}
+		*calls, *per = n, units[m[2]]
 		return ""
 	})
 }
