@@ -48,6 +48,8 @@ type Gateway struct {
 	limits  *limit.Limiter
 	cursors *shape.Cursors
 	policy  atomic.Pointer[policy.Policy]
+
+	subscribers subscribers
 }
 
 // New describes the sources and compiles the rules against them. It returns warnings about what the sources left out.
@@ -91,6 +93,7 @@ func (g *Gateway) Refresh(ctx context.Context) ([]string, error) {
 		return warnings, err
 	}
 	g.policy.Store(p)
+	g.Announce(CatalogueChanged)
 	return warnings, nil
 }
 

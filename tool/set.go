@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"sort"
+	"sync"
+	"sync/atomic"
 
 	bailiwick "github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
@@ -22,11 +24,18 @@ type Request struct {
 	Progress    func(done, total float64, message string) // tells the caller how far it is; nil tells nobody
 }
 
-// A Set is tools that were checked, on a gateway. It is safe for use by several goroutines.
+// A Set is tools that were checked, on a gateway. Tools can come and go while it serves; a call that runs ends with the
+// tool that it began with. It is safe for use by several goroutines.
 type Set struct {
-	gateway *bailiwick.Gateway
-	tools   []*Tool // by name
-	byName  map[string]*checked
+	gateway  *bailiwick.Gateway
+	mu       sync.Mutex // held by who changes registry
+	registry atomic.Pointer[registry]
+}
+
+// registry is the tools of one moment.
+type registry struct {
+	tools  []*Tool // by name
+	byName map[string]*checked
 }
 
 // checked is a tool with its input schema, compiled.
@@ -38,31 +47,81 @@ type checked struct {
 // NewSet checks tools and puts them on a gateway. It refuses a tool whose annotations contradict each other, whose
 // schema some client can't load, and two tools of one name; all that is wrong is in the error.
 func NewSet(g *bailiwick.Gateway, tools ...Tool) (*Set, error) {
-	s := &Set{gateway: g, byName: map[string]*checked{}}
+	s := &Set{gateway: g}
+	s.registry.Store(&registry{})
+	if err := s.replace(nil, tools); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Add puts further tools into the set, all of them or none: it refuses what NewSet refuses.
+func (s *Set) Add(tools ...Tool) error { return s.Replace(nil, tools) }
+
+// Remove takes tools out of the set by their names. A name that it doesn't have is an error, and nothing is taken out.
+func (s *Set) Remove(names ...string) error { return s.Replace(names, nil) }
+
+// Replace takes tools out and puts others in, in one step: no call sees the set between. What is wrong with either is
+// in the error, and the set stays as it was. Who has subscribed to the gateway is told of the change.
+func (s *Set) Replace(out []string, in []Tool) error {
+	if err := s.replace(out, in); err != nil {
+		return err
+	}
+	s.gateway.Announce(bailiwick.ToolsChanged)
+	return nil
+}
+
+func (s *Set) replace(out []string, in []Tool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next := &registry{byName: maps.Clone(s.registry.Load().byName)}
+	if next.byName == nil {
+		next.byName = map[string]*checked{}
+	}
 	var errs []error
-	tools = slices.Clone(tools)
-	for i := range tools {
-		t := &tools[i]
-		if t.bind != nil {
-			t.Handle = t.bind(s)
+	for _, name := range out {
+		if next.byName[name] == nil {
+			errs = append(errs, fmt.Errorf("there is no tool %s to take out", name))
 		}
-		input, err := compileInput(t)
+		delete(next.byName, name)
+	}
+	in = slices.Clone(in)
+	for i := range in {
+		c, err := s.check(&in[i])
 		switch {
 		case err != nil:
-			errs = append(errs, fmt.Errorf("tool %s: %w", t.Name, err))
-		case t.Handle == nil:
-			errs = append(errs, fmt.Errorf("tool %s has no handler", t.Name))
-		case t.Annotations.ReadOnly && t.Annotations.Destructive:
-			errs = append(errs, fmt.Errorf("tool %s: what only reads can't be destructive", t.Name))
-		case s.byName[t.Name] != nil:
-			errs = append(errs, fmt.Errorf("tool %s stands twice", t.Name))
+			errs = append(errs, fmt.Errorf("tool %s: %w", in[i].Name, err))
+		case next.byName[c.Name] != nil:
+			errs = append(errs, fmt.Errorf("tool %s stands twice", c.Name))
 		default:
-			s.tools = append(s.tools, t)
-			s.byName[t.Name] = &checked{t, input}
+			next.byName[c.Name] = c
 		}
 	}
-	sort.Slice(s.tools, func(i, j int) bool { return s.tools[i].Name < s.tools[j].Name })
-	return s, errors.Join(errs...)
+	if errs != nil {
+		return errors.Join(errs...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(next.byName)) {
+		next.tools = append(next.tools, next.byName[name].Tool)
+	}
+	s.registry.Store(next)
+	return nil
+}
+
+// check returns t as it can be called, or what is wrong with it.
+func (s *Set) check(t *Tool) (*checked, error) {
+	if t.bind != nil {
+		t.Handle = t.bind(s)
+	}
+	input, err := compileInput(t)
+	switch {
+	case err != nil:
+		return nil, err
+	case t.Handle == nil:
+		return nil, errors.New("it has no handler")
+	case t.Annotations.ReadOnly && t.Annotations.Destructive:
+		return nil, errors.New("what only reads can't be destructive")
+	}
+	return &checked{t, input}, nil
 }
 
 // Needs returns the scope that t's annotations ask for. A tool without annotations counts as destructive.
@@ -79,7 +138,7 @@ func (t *Tool) Needs() identity.Scope {
 // List returns the tools that who may call, of one category or of all for "", by name. An unknown category has none.
 func (s *Set) List(who identity.Principal, category string) []*Tool {
 	var out []*Tool
-	for _, t := range s.tools {
+	for _, t := range s.registry.Load().tools {
 		if (category == "" || string(t.Category) == category) && policy.May(who, t.Name, t.Needs()) == nil {
 			out = append(out, t)
 		}
@@ -89,7 +148,7 @@ func (s *Set) List(who identity.Principal, category string) []*Tool {
 
 // Call answers one call: it is the in-process door, and what every other door calls. Errors carry a *problem.Error.
 func (s *Set) Call(ctx context.Context, who identity.Principal, r Request) (res Result, err error) {
-	t := s.byName[r.Name]
+	t := s.registry.Load().byName[r.Name]
 	ask := bailiwick.Ask{Tool: short(r.Name), Needs: identity.Read, Arguments: r.Arguments, Correlation: r.Correlation, Progress: r.Progress}
 	if t != nil {
 		ask.Needs, ask.Timeout = t.Needs(), t.Timeout

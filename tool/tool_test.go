@@ -68,6 +68,16 @@ func open(t testing.TB, budget int) (*tool.Set, *audit.Memory) {
 
 func openWith(t testing.TB, budget int, rules policy.Rules) (*tool.Set, *audit.Memory) {
 	t.Helper()
+	g, log := newGateway(t, budget, rules)
+	set, err := tool.NewSet(g, tool.Data(tool.Options{})...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set, log
+}
+
+func newGateway(t testing.TB, budget int, rules policy.Rules) (*bailiwick.Gateway, *audit.Memory) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "shop.db")
 	db, err := sql.Open("sqlite", path)
 	if err != nil {
@@ -88,11 +98,7 @@ func openWith(t testing.TB, budget int, rules policy.Rules) (*tool.Set, *audit.M
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := tool.NewSet(g, tool.Data(tool.Options{})...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return set, log
+	return g, log
 }
 
 func agent() identity.Principal {
@@ -270,7 +276,7 @@ func TestNewSetRefuses(t *testing.T) {
 		want   string
 	}{
 		{func(t *tool.Tool) { t.Annotations.Destructive = true }, "tool get_all_schemas: what only reads can't be destructive"},
-		{func(t *tool.Tool) { t.Handle = nil }, "tool get_all_schemas has no handler"},
+		{func(t *tool.Tool) { t.Handle = nil }, "tool get_all_schemas: it has no handler"},
 		{func(t *tool.Tool) { t.Name = "get_schema" }, "tool get_schema stands twice"},
 		{func(t *tool.Tool) { t.Input = []byte(`{"type":"array"}`) }, "tool get_all_schemas: its input schema is not of type object"},
 		{func(t *tool.Tool) { t.Input = []byte(`{"type":"object"}`) }, "tool get_all_schemas: its input schema is not closed (additionalProperties: false)"},

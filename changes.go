@@ -1,0 +1,48 @@
+package bailiwick
+
+import (
+	"slices"
+	"sync"
+)
+
+// A Change is what has changed of what a gateway serves.
+type Change string
+
+// The changes that Subscribe tells of.
+const (
+	RulesChanged     Change = "rules"     // other rules are in force
+	CatalogueChanged Change = "catalogue" // the sources were described again
+	ToolsChanged     Change = "tools"     // tools were added or taken away
+	PromptsChanged   Change = "prompts"   // prompts were added or taken away
+)
+
+// subscribers are the functions that want to know of changes.
+type subscribers struct {
+	mu  sync.Mutex
+	all []*func(Change)
+}
+
+// Subscribe has f told of every change from now on, until stop is called. f is called where the change is made, after
+// it is in force, one change after the other: it must return soon and must not make changes itself.
+func (g *Gateway) Subscribe(f func(Change)) (stop func()) {
+	s := &g.subscribers
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all = append(s.all, &f)
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.all = slices.DeleteFunc(s.all, func(other *func(Change)) bool { return other == &f })
+	}
+}
+
+// Announce tells all subscribers of a change. Who keeps what a gateway serves calls it: the gateway for its rules and
+// sources, a tool.Set for its tools.
+func (g *Gateway) Announce(c Change) {
+	s := &g.subscribers
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range s.all {
+		(*f)(c)
+	}
+}
