@@ -33,6 +33,23 @@ type Ask struct {
 	Correlation string                                    // ties the records of one conversation together
 	Timeout     time.Duration                             // 0 takes DefaultTimeout
 	Progress    func(done, total float64, message string) // tells the caller how far it is; nil tells nobody
+
+	// Uses are the tools that the asker must be allowed to call, where Tool names no tool but what leads to some: a
+	// prompt or a resource. Not nil, it stands for the check of Tool against the asker's list.
+	Uses []string
+}
+
+// may reports, by nil, whether who may make the call.
+func (a Ask) may(who identity.Principal) error {
+	if a.Uses == nil {
+		return policy.May(who, a.Tool, a.Needs)
+	}
+	for _, name := range a.Uses {
+		if !policy.Shows(who, name) {
+			return policy.Unknown("tool_filtered")
+		}
+	}
+	return policy.Holds(who, a.Tool, a.Needs)
 }
 
 // A Call is one call of a tool that was admitted. It is good until its Do returns.
@@ -83,7 +100,7 @@ func (g *Gateway) admitted(ctx context.Context, c *Call, ask Ask, run func(conte
 				Err: fmt.Errorf("panic: %v\n%s", r, debug.Stack())}
 		}
 	}()
-	if err := policy.May(c.who, ask.Tool, ask.Needs); err != nil {
+	if err := ask.may(c.who); err != nil {
 		return 0, err
 	}
 	release, err := g.limits.Acquire(ctx, c.who.Owner, c.who.ID)

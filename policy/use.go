@@ -16,6 +16,11 @@ func May(who identity.Principal, name string, needs identity.Scope) error {
 	if !Shows(who, name) {
 		return Unknown("tool_filtered")
 	}
+	return Holds(who, name, needs)
+}
+
+// Holds reports, by nil, whether who holds the scope that name needs, a tool or anything else that can be asked for.
+func Holds(who identity.Principal, name string, needs identity.Scope) error {
 	if !who.Has(needs) {
 		return &problem.Error{Code: problem.PermissionDenied, Kind: "scope", Scope: string(needs),
 			Detail: fmt.Sprintf("%s needs the scope %s", name, needs)}

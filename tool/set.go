@@ -146,6 +146,14 @@ func (s *Set) List(who identity.Principal, category string) []*Tool {
 	return out
 }
 
+// Tool returns the tool called name, or nil where the set has none now.
+func (s *Set) Tool(name string) *Tool {
+	if t := s.registry.Load().byName[name]; t != nil {
+		return t.Tool
+	}
+	return nil
+}
+
 // Call answers one call: it is the in-process door, and what every other door calls. Errors carry a *problem.Error.
 func (s *Set) Call(ctx context.Context, who identity.Principal, r Request) (res Result, err error) {
 	t := s.registry.Load().byName[r.Name]
