@@ -43,18 +43,19 @@ func pairs(t testing.TB) int {
 
 // A side is one database behind the whole stack.
 type side struct {
-	twin bool
-	exec func(statements []string) error
-	set  *tool.Set
+	twin   bool
+	exec   func(statements []string) error
+	source source.Source
+	set    *tool.Set
 }
 
 // TestNonInterferenceSQLite is the security argument as a property: changing data outside the view changes nothing
 // that the principal receives.
 func TestNonInterferenceSQLite(t *testing.T) {
-	interfere(t, func(name string, twin bool) side { return sqliteSide(t, name, twin, rules(twin)) })
+	interfere(t, func(name string, twin bool) side { return sqliteSide(t, name, twin) })
 }
 
-func sqliteSide(t *testing.T, name string, twin bool, r policy.Rules) side {
+func sqliteSide(t *testing.T, name string, twin bool) side {
 	path := filepath.Join(t.TempDir(), name+".db")
 	db, err := sql.Open("sqlite", path+"?_pragma=synchronous(0)&_pragma=journal_mode(wal)")
 	if err != nil {
@@ -75,80 +76,86 @@ func sqliteSide(t *testing.T, name string, twin bool, r policy.Rules) side {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { src.Close() })
-	return side{twin, exec, toolsOver(t, src, r)}
+	return side{twin: twin, exec: exec, source: src}
 }
 
 func TestNonInterferencePostgres(t *testing.T) {
-	interfere(t, func(_ string, twin bool) side {
-		url := testservices.Postgres(t)
-		conn, err := pgx.Connect(t.Context(), url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { conn.Close(context.Background()) })
-		exec := func(statements []string) error {
-			_, err := conn.PgConn().Exec(t.Context(), strings.Join(statements, ";")).ReadAll()
-			return err
-		}
-		// Foreign keys are declared, so that there are pointers, and not enforced, so that some dangle.
-		if err := exec([]string{ddl(map[string]string{"%json": "jsonb", "%time": "timestamptz", "%uuid": "uuid", "%double": "double precision"}, twin) + postgresWords(twin),
-			"SET session_replication_role = replica"}); err != nil {
-			t.Fatal(err)
-		}
-		src, err := sqldb.OpenPostgres(t.Context(), "app", url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { src.Close() })
-		return side{twin, exec, toolsOver(t, src, rules(twin))}
-	})
+	interfere(t, func(_ string, twin bool) side { return postgresSide(t, twin) })
+}
+
+func postgresSide(t *testing.T, twin bool) side {
+	url := testservices.Postgres(t)
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close(context.Background()) })
+	exec := func(statements []string) error {
+		_, err := conn.PgConn().Exec(t.Context(), strings.Join(statements, ";")).ReadAll()
+		return err
+	}
+	// Foreign keys are declared, so that there are pointers, and not enforced, so that some dangle.
+	if err := exec([]string{ddl(map[string]string{"%json": "jsonb", "%time": "timestamptz", "%uuid": "uuid", "%double": "double precision"}, twin) + postgresWords(twin),
+		"SET session_replication_role = replica"}); err != nil {
+		t.Fatal(err)
+	}
+	src, err := sqldb.OpenPostgres(t.Context(), "app", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { src.Close() })
+	return side{twin: twin, exec: exec, source: src}
 }
 
 func TestNonInterferenceMariaDB(t *testing.T) {
-	interfere(t, func(_ string, twin bool) side {
-		u := testservices.MariaDB(t)
-		parsed, err := url.Parse(u)
-		if err != nil {
-			t.Fatal(err)
-		}
-		password, _ := parsed.User.Password()
-		db, err := sql.Open("mysql", parsed.User.Username()+":"+password+"@tcp("+parsed.Host+")"+parsed.Path+"?multiStatements=true")
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { db.Close() })
-		db.SetMaxOpenConns(1)
-		exec := func(statements []string) error {
-			_, err := db.ExecContext(t.Context(), "BEGIN;"+strings.Join(statements, ";")+";COMMIT")
-			return err
-		}
-		// Foreign keys are declared, so that there are pointers, and not enforced, so that some dangle.
-		if err := exec([]string{"SET foreign_key_checks = 0, sql_mode = 'NO_BACKSLASH_ESCAPES'",
-			ddl(map[string]string{" text": " varchar(190)", "%json": "json", "%time": "datetime", "%uuid": "uuid", "%double": "double"}, twin) + "SELECT 1"}); err != nil {
-			t.Fatal(err)
-		}
-		src, err := sqldb.OpenMySQL(t.Context(), "app", u)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { src.Close() })
-		return side{twin, exec, toolsOver(t, src, rules(twin))}
-	})
+	interfere(t, func(_ string, twin bool) side { return mariadbSide(t, twin) })
 }
 
-// toolsOver puts the whole stack on a source.
-func toolsOver(t *testing.T, src source.Source, r policy.Rules) *tool.Set {
+func mariadbSide(t *testing.T, twin bool) side {
+	u := testservices.MariaDB(t)
+	parsed, err := url.Parse(u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	password, _ := parsed.User.Password()
+	db, err := sql.Open("mysql", parsed.User.Username()+":"+password+"@tcp("+parsed.Host+")"+parsed.Path+"?multiStatements=true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	db.SetMaxOpenConns(1)
+	exec := func(statements []string) error {
+		_, err := db.ExecContext(t.Context(), "BEGIN;"+strings.Join(statements, ";")+";COMMIT")
+		return err
+	}
+	// Foreign keys are declared, so that there are pointers, and not enforced, so that some dangle.
+	if err := exec([]string{"SET foreign_key_checks = 0, sql_mode = 'NO_BACKSLASH_ESCAPES'",
+		ddl(map[string]string{" text": " varchar(190)", "%json": "json", "%time": "datetime", "%uuid": "uuid", "%double": "double"}, twin) + "SELECT 1"}); err != nil {
+		t.Fatal(err)
+	}
+	src, err := sqldb.OpenMySQL(t.Context(), "app", u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { src.Close() })
+	return side{twin: twin, exec: exec, source: src}
+}
+
+// toolsOver puts the whole stack on a source, or says what is wrong with the rules.
+func toolsOver(t *testing.T, src source.Source, r policy.Rules) (*tool.Set, error) {
 	clock := func() time.Time { return time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC) }
 	g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"app": src}, Rules: r, Audit: forgetful{},
 		Secret: make([]byte, 32), Budget: 2_000, Now: clock, Limits: limit.Options{PerMinute: 1e9, Burst: 1e9}})
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	set, err := tool.NewSet(g, tool.Data(tool.Options{})...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return set
+	return tool.NewSet(g, tool.Data(tool.Options{})...)
+}
+
+// puts puts rules into force, and returns what is wrong with them.
+func (s *side) puts(t *testing.T, r policy.Rules) (err error) {
+	s.set, err = toolsOver(t, s.source, r)
+	return err
 }
 
 // forgetful is an audit log for a million calls whose records nobody reads.
@@ -158,6 +165,11 @@ func (forgetful) Append(context.Context, *audit.Record) error { return nil }
 
 func interfere(t *testing.T, open func(name string, twin bool) side) {
 	sides := []side{open("one", false), open("other", false), open("twin", true)}
+	for i := range sides {
+		if err := sides[i].puts(t, rules(sides[i].twin)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	const callsPerWorld = 50
 	differ, got := 0, tally{}
 	for seed := uint64(0); got.pairs < pairs(t) && differ < 3; seed++ {
@@ -268,7 +280,12 @@ func TestNonInterferenceCanFail(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			spoiled := rules(false)
 			spoil(spoiled)
-			sides := []side{sqliteSide(t, "one", false, spoiled), sqliteSide(t, "other", false, spoiled)}
+			sides := []side{sqliteSide(t, "one", false), sqliteSide(t, "other", false)}
+			for i := range sides {
+				if err := sides[i].puts(t, spoiled); err != nil {
+					t.Fatal(err)
+				}
+			}
 			for seed := range uint64(40) {
 				r := rand.New(rand.NewPCG(seed, 2))
 				m := &maker{r, profiles()[0]}

@@ -198,25 +198,7 @@ func uuid(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n)
 // row makes one row of a table whose key is n. visible says on which side of the principal's view it must be.
 func (m *maker) row(t string, n int, visible bool) record {
 	for {
-		r := record{"id": n, "name": m.text(), "org_id": pick(m.Rand, "acme", "globex"), "vault_id": pick[any](m.Rand, nil, 1, 2)}
-		switch t {
-		case "orgs":
-			r["id"] = "org" + fmt.Sprint(n)
-		case "users":
-			r["role"], r["age"], r["boss_id"] = pick[any](m.Rand, nil, "dev", "ops", "boss"), m.number(), m.user()
-		case "issues":
-			r["id"], r["title"], r["status"] = uuid(n), pick(m.Rand, "crash", "a", "A", "slow é"), pick[any](m.Rand, nil, "Todo", "Done")
-			r["estimate"], r["points"], r["due"] = pick[any](m.Rand, nil, 0.5, 1, -2.25), m.number(), m.instant()
-			r["urgent"], r["custom"], r["assignee_id"] = pick[any](m.Rand, nil, true, false), m.document(), m.user()
-			r["deleted_at"], r["score"] = m.instant(), m.number()
-		case "comments":
-			delete(r, "org_id")
-			r["author_id"], r["body"] = m.user(), m.text()
-		case "shifts":
-			r["day"], r["slot"], r["who"] = n/10, n%10, m.user()
-		case "events":
-			r["kind"], r["n"] = m.text(), m.number()
-		}
+		r := m.draw(t, n)
 		if !visible && m.IntN(3) == 0 {
 			m.hostile(r)
 		}
@@ -224,6 +206,30 @@ func (m *maker) row(t string, n int, visible bool) record {
 			return r
 		}
 	}
+}
+
+// draw makes one row of a table whose key is n, without its hidden columns.
+func (m *maker) draw(t string, n int) record {
+	r := record{"id": n, "name": m.text(), "org_id": pick(m.Rand, "acme", "globex"), "vault_id": pick[any](m.Rand, nil, 1, 2)}
+	switch t {
+	case "orgs":
+		r["id"] = "org" + fmt.Sprint(n)
+	case "users":
+		r["role"], r["age"], r["boss_id"] = pick[any](m.Rand, nil, "dev", "ops", "boss"), m.number(), m.user()
+	case "issues":
+		r["id"], r["title"], r["status"] = uuid(n), pick(m.Rand, "crash", "a", "A", "slow é"), pick[any](m.Rand, nil, "Todo", "Done")
+		r["estimate"], r["points"], r["due"] = pick[any](m.Rand, nil, 0.5, 1, -2.25), m.number(), m.instant()
+		r["urgent"], r["custom"], r["assignee_id"] = pick[any](m.Rand, nil, true, false), m.document(), m.user()
+		r["deleted_at"], r["score"] = m.instant(), m.number()
+	case "comments":
+		delete(r, "org_id")
+		r["author_id"], r["body"] = m.user(), m.text()
+	case "shifts":
+		r["day"], r["slot"], r["who"] = n/10, n%10, m.user()
+	case "events":
+		r["kind"], r["n"] = m.text(), m.number()
+	}
+	return r
 }
 
 // hostile gives a row that nobody may see values on which expressions fail that aren't total.
