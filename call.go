@@ -58,6 +58,7 @@ type Call struct {
 	policy  *policy.Policy
 	who     identity.Principal
 	record  *audit.Record
+	uses    policy.Uses
 	from    string // the class that was read, as "source.Class"
 
 	progress func(done, total float64, message string)
@@ -68,9 +69,10 @@ type Call struct {
 // run did. A panic in run is a problem.Internal that says nothing of itself.
 func (g *Gateway) Do(ctx context.Context, who identity.Principal, ask Ask, run func(context.Context, *Call) (int, error)) error {
 	start := g.options.Now()
-	c := &Call{gateway: g, policy: g.policy.Load(), who: who, progress: ask.Progress}
+	c := &Call{gateway: g, who: who, progress: ask.Progress}
+	c.policy = g.policy.Load().Noting(&c.uses)
 	c.record = &audit.Record{Time: start.UTC(), Principal: who.ID, Owner: who.Owner, Tenant: who.Tenant, TokenID: who.TokenID,
-		Correlation: ask.Correlation, Tool: ask.Tool, Policy: c.policy.Version()}
+		Correlation: ask.Correlation, Tool: ask.Tool, Policy: c.policy.Version(), Parent: who.Parent, Depth: who.Depth, Scopes: held(who)}
 	for _, m := range ask.Arguments.Members() {
 		c.record.ArgKeys = append(c.record.ArgKeys, m.Name)
 	}
@@ -81,7 +83,7 @@ func (g *Gateway) Do(ctx context.Context, who identity.Principal, ask Ask, run f
 	n, err := g.admitted(ctx, c, ask, run)
 	c.record.Bytes, c.record.Tokens = n, n/4
 	c.record.Micros = g.options.Now().Sub(start).Microseconds()
-	c.record.Outcome = audit.OK
+	c.record.Outcome, c.record.Uses = audit.OK, c.uses.List(c.policy)
 	if err != nil {
 		c.conclude(problem.Of(err))
 	}
@@ -363,4 +365,14 @@ func bound(p *policy.Policy, who identity.Principal, q *query.Find) [32]byte {
 	digest := q.Digest()
 	doc := value.OfArray([]value.Value{value.OfString(who.ID), value.OfString(who.Tenant), value.OfString(p.Version()), value.OfBytes(string(digest[:]))})
 	return sha256.Sum256(doc.AppendJSON(nil))
+}
+
+// held returns the scopes of who as a record keeps them.
+func held(who identity.Principal) []string {
+	out := make([]string, len(who.Scopes))
+	for i, s := range who.Scopes {
+		out[i] = string(s)
+	}
+	sort.Strings(out)
+	return out
 }

@@ -12,6 +12,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -40,6 +41,21 @@ type Record struct {
 	Bytes   int      `json:"bytes"`
 	Tokens  int      `json:"tokens"` // estimated: bytes/4
 	Micros  int64    `json:"duration_us"`
+
+	// These came later. They stand at the end of the canonical form and are left out when empty, so that the hashes of
+	// older records stay what they are.
+	Parent string   `json:"parent,omitempty"`        // the principal that this one was derived from
+	Depth  int      `json:"depth,omitempty"`         // how many generations stand above it
+	Scopes []string `json:"scopes,omitempty"`        // what the principal held, sorted
+	Uses   []string `json:"uses,omitempty"`          // what the call named or read, as "source.Class" and "source.Class.field", sorted; hidden ones too, those that don't exist not
+	Cost   int64    `json:"cost_microusd,omitempty"` // estimated, in millionths of a US dollar; 0 when no rate is set
+}
+
+// Copy returns r with lists of its own.
+func (r *Record) Copy() Record {
+	out := *r
+	out.ArgKeys, out.Scopes, out.Uses = slices.Clone(r.ArgKeys), slices.Clone(r.Scopes), slices.Clone(r.Uses)
+	return out
 }
 
 // The outcomes of a call.

@@ -41,16 +41,7 @@ func (r *Record) appendBody(dst []byte) []byte {
 	dst = appendString(append(dst, `,"correlation_id":`...), r.Correlation)
 	dst = appendString(append(dst, `,"tool":`...), r.Tool)
 	dst = appendText(dst, `,"class":`, r.Class)
-	if len(r.ArgKeys) > 0 {
-		dst = append(dst, `,"arg_keys":[`...)
-		for i, k := range r.ArgKeys {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = appendString(dst, k)
-		}
-		dst = append(dst, ']')
-	}
+	dst = appendList(dst, `,"arg_keys":[`, r.ArgKeys)
 	dst = appendText(dst, `,"arg_hash":`, r.ArgHash)
 	dst = appendString(append(dst, `,"outcome":`...), r.Outcome)
 	dst = appendText(dst, `,"code":`, r.Code)
@@ -60,7 +51,31 @@ func (r *Record) appendBody(dst []byte) []byte {
 	dst = strconv.AppendInt(append(dst, `,"bytes":`...), int64(r.Bytes), 10)
 	dst = strconv.AppendInt(append(dst, `,"tokens":`...), int64(r.Tokens), 10)
 	dst = strconv.AppendInt(append(dst, `,"duration_us":`...), r.Micros, 10)
+	dst = appendText(dst, `,"parent":`, r.Parent)
+	if r.Depth != 0 {
+		dst = strconv.AppendInt(append(dst, `,"depth":`...), int64(r.Depth), 10)
+	}
+	dst = appendList(dst, `,"scopes":[`, r.Scopes)
+	dst = appendList(dst, `,"uses":[`, r.Uses)
+	if r.Cost != 0 {
+		dst = strconv.AppendInt(append(dst, `,"cost_microusd":`...), r.Cost, 10)
+	}
 	return append(dst, '}')
+}
+
+// appendList appends a member with its list, or nothing where that is empty.
+func appendList(dst []byte, member string, list []string) []byte {
+	if len(list) == 0 {
+		return dst
+	}
+	dst = append(dst, member...)
+	for i, s := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendString(dst, s)
+	}
+	return append(dst, ']')
 }
 
 // appendText appends a member, or nothing where s is empty.
@@ -101,16 +116,18 @@ func clean(r *Record) {
 			*s = strings.ToValidUTF8(*s, "\uFFFD")
 		}
 	}
-	if slices.ContainsFunc(r.ArgKeys, func(k string) bool { return !utf8.ValidString(k) }) {
-		r.ArgKeys = slices.Clone(r.ArgKeys)
-		for i, k := range r.ArgKeys {
-			r.ArgKeys[i] = strings.ToValidUTF8(k, "\uFFFD")
+	for _, list := range [...]*[]string{&r.ArgKeys, &r.Scopes, &r.Uses} {
+		if slices.ContainsFunc(*list, func(k string) bool { return !utf8.ValidString(k) }) {
+			*list = slices.Clone(*list)
+			for i, k := range *list {
+				(*list)[i] = strings.ToValidUTF8(k, "\uFFFD")
+			}
 		}
 	}
 }
 
 // texts returns all of r's fields that hold text but Prev and Hash.
-func (r *Record) texts() [12]*string {
+func (r *Record) texts() [13]*string {
 	return [...]*string{&r.Principal, &r.Owner, &r.Tenant, &r.TokenID, &r.Correlation, &r.Tool, &r.Class, &r.ArgHash,
-		&r.Outcome, &r.Code, &r.Kind, &r.Policy}
+		&r.Outcome, &r.Code, &r.Kind, &r.Policy, &r.Parent}
 }

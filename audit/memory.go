@@ -2,7 +2,6 @@ package audit
 
 import (
 	"context"
-	"slices"
 	"sort"
 	"sync"
 )
@@ -23,9 +22,7 @@ func (m *Memory) Append(ctx context.Context, r *Record) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.head = Seal(m.head, r)
-	kept := *r
-	kept.ArgKeys = slices.Clone(r.ArgKeys)
-	m.records = append(m.records, kept)
+	m.records = append(m.records, r.Copy())
 	return nil
 }
 

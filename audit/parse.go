@@ -34,6 +34,11 @@ func Parse(canonical []byte) (Record, error) {
 	r.Bytes = int(p.integer(`,"bytes":`))
 	r.Tokens = int(p.integer(`,"tokens":`))
 	r.Micros = p.integer(`,"duration_us":`)
+	r.Parent = p.optional(`,"parent":`)
+	r.Depth = int(p.number(`,"depth":`))
+	r.Scopes = p.list(`,"scopes":`)
+	r.Uses = p.list(`,"uses":`)
+	r.Cost = p.number(`,"cost_microusd":`)
 	if p.bad || p.rest != "}" {
 		return Record{}, errForm
 	}
@@ -56,6 +61,14 @@ func (p *parser) take(literal string) bool {
 		p.rest = rest
 	}
 	return ok
+}
+
+// number takes an integer that is left out when it is 0.
+func (p *parser) number(member string) int64 {
+	if !strings.HasPrefix(p.rest, member) {
+		return 0
+	}
+	return p.integer(member)
 }
 
 func (p *parser) integer(member string) int64 {

@@ -36,6 +36,7 @@ func record(n int) audit.Record {
 		TokenID: "t1", Correlation: fmt.Sprint("c", n), Tool: "query_class", Class: "tracker.issues",
 		ArgKeys: []string{"class", "where"}, ArgHash: "ab12", Outcome: audit.Refused, Code: "not_found",
 		Kind: "hidden_class", Policy: "p1", Rows: n, Bytes: 10 * n, Tokens: n, Micros: int64(n),
+		Parent: "token:p", Depth: 1, Scopes: []string{"read"}, Uses: []string{"tracker.issues", "tracker.issues.title"}, Cost: 10,
 	}
 }
 
@@ -316,9 +317,10 @@ func wantBetween(t *rapid.T, damage []string, lo, hi int64) {
 // alter changes one thing in r, whatever it is.
 func alter(t *rapid.T, r *audit.Record) {
 	texts := []*string{&r.Prev, &r.Hash, &r.Principal, &r.Owner, &r.Tenant, &r.TokenID, &r.Correlation, &r.Tool, &r.Class,
-		&r.ArgHash, &r.Outcome, &r.Code, &r.Kind, &r.Policy, &r.ArgKeys[0], &r.ArgKeys[1]}
-	ints := []*int{&r.Rows, &r.Bytes, &r.Tokens}
-	switch i := rapid.IntRange(0, len(texts)+len(ints)+2).Draw(t, "field"); {
+		&r.ArgHash, &r.Outcome, &r.Code, &r.Kind, &r.Policy, &r.ArgKeys[0], &r.ArgKeys[1],
+		&r.Parent, &r.Scopes[0], &r.Uses[0], &r.Uses[1]}
+	ints := []*int{&r.Rows, &r.Bytes, &r.Tokens, &r.Depth}
+	switch i := rapid.IntRange(0, len(texts)+len(ints)+3).Draw(t, "field"); {
 	case i < len(texts):
 		s := texts[i]
 		if *s == "" { // the first record's Prev
@@ -334,6 +336,8 @@ func alter(t *rapid.T, r *audit.Record) {
 		r.Micros++
 	case i == len(texts)+len(ints)+1:
 		r.Time = r.Time.Add(time.Microsecond)
+	case i == len(texts)+len(ints)+2:
+		r.Cost++
 	default:
 		r.Seq = rapid.Int64().Filter(func(n int64) bool { return n != r.Seq }).Draw(t, "seq")
 	}

@@ -21,6 +21,8 @@ type Relations interface {
 	// Open returns the view of the class called name, or a refusal in the same bytes whether the class is hidden or has
 	// never existed. at is the JSON pointer of the name.
 	Open(name, at string) (*Relation, error)
+	// Named notes that a pipeline names a field of a view.
+	Named(*schema.Field)
 }
 
 // A Relation is a view of a class.

@@ -52,6 +52,9 @@ func (s *shop) Open(name, at string) (*bind.Relation, error) {
 	return r, nil
 }
 
+// Named implements bind.Relations.
+func (s *shop) Named(*schema.Field) {}
+
 type view struct {
 	fields   []schema.Field
 	key      []string

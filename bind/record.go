@@ -18,6 +18,9 @@ func (r *records) column(i int, at string) typed.Node {
 func (r *records) Field(path query.Path, at string) (typed.Node, error) {
 	for n := len(path); n > 0; n-- {
 		if i := r.shape.Find(path[:n].String()); i >= 0 {
+			if f := r.shape.Columns[i].Field; f != nil {
+				r.relations.Named(f)
+			}
 			return typed.Part(r.column(i, at), path[:n], path[n:], at)
 		}
 	}

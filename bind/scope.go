@@ -23,6 +23,7 @@ func (s columns) Field(path query.Path, at string) (*schema.Field, string, int, 
 		c := &s.shape.Columns[i]
 		f := schema.Field{Type: c.Type}
 		if c.Field != nil {
+			s.relations.Named(c.Field)
 			f = *c.Field
 		}
 		f.Name = key

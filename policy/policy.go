@@ -30,11 +30,15 @@ type Policy struct {
 	byName  map[string][]*class
 
 	refuseScans bool
+
+	fields map[*schema.Field]string // "source.Class.field", for records
+	uses   *Uses                    // of the one call that this is for; nil for none
 }
 
 // class is one class of the catalogue with its rule, compiled.
 type class struct {
 	*schema.Class
+	full      string // "source.Class"
 	rule      ClassRule
 	listed    bool
 	visible   []*schema.Field // in the order of the class
@@ -70,9 +74,12 @@ func (f *Fault) Error() string { return "classes." + f.Class + ": " + f.Message 
 
 // New compiles rules against the catalogue. All that is wrong with the rules is in the error: Faults, joined.
 func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
-	p := &Policy{version: rules.Version, byFull: map[string]*class{}, byName: map[string][]*class{}, refuseScans: rules.RefuseScans}
+	p := &Policy{version: rules.Version, byFull: map[string]*class{}, byName: map[string][]*class{}, refuseScans: rules.RefuseScans, fields: map[*schema.Field]string{}}
 	for i := range catalogue {
-		c := &class{Class: &catalogue[i], listed: rules.Unlisted}
+		c := &class{Class: &catalogue[i], full: catalogue[i].FullName(), listed: rules.Unlisted}
+		for j := range c.Fields {
+			p.fields[&c.Fields[j]] = c.full + "." + c.Fields[j].Name
+		}
 		p.classes = append(p.classes, c)
 		p.byFull[c.FullName()] = c
 		p.byName[c.Name] = append(p.byName[c.Name], c)

@@ -86,9 +86,11 @@ func (p *projection) key(path query.Path, at string) error {
 		case f == nil:
 			return v.unknown(name, at)
 		case len(rest) == 0:
+			v.policy.uses.reads(f)
 			p.add(Column{Path: path, Join: join, Field: f})
 			return nil
 		case f.Type.Structured():
+			v.policy.uses.reads(f)
 			p.add(Column{Path: path, Join: join, Field: f, Part: rest})
 			return nil
 		}
@@ -129,6 +131,8 @@ func (p *projection) join(path query.Path, at string) (int, error) {
 		return 0, &problem.Error{Code: problem.InvalidQuery, Pointer: at, Near: problem.Nearest(name, v.pointerNames(), 3),
 			Detail: fmt.Sprintf("%s of %s is not a pointer", name, v.name)}
 	}
+	v.policy.uses.reads(v.Field(name))
+	v.policy.uses.names(to.target.class)
 	j := len(p.plan.Joins)
 	p.plan.Joins = append(p.plan.Joins, Join{From: from, Field: name, View: to.target, Key: to.TargetKey})
 	p.at[path.String()] = j

@@ -137,6 +137,7 @@ func (plan *Plan) order(q *query.Find) error {
 		if f == nil {
 			return v.unknown(s.Path[0], "/order")
 		}
+		v.policy.uses.reads(f)
 		if len(s.Path) > 1 || f.Type.Structured() || f.Type == schema.Opaque {
 			return &problem.Error{Code: problem.Unsupported, Pointer: "/order",
 				Detail: fmt.Sprintf("%s can't be ordered by: its type is %s", s.Path, f.Type)}

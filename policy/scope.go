@@ -53,6 +53,7 @@ type viewScope struct{ *View }
 // Field implements bind.Scope.
 func (s viewScope) Field(path query.Path, at string) (*schema.Field, string, int, error) {
 	if f := s.View.Field(path[0]); f != nil {
+		s.policy.uses.reads(f)
 		return f, path[0], 1, nil
 	}
 	return nil, "", 0, s.unknown(path[0], at)
@@ -78,8 +79,9 @@ func (keyScope) ID(string) bool { return true }
 // unknown refuses a field in the same bytes whether it is hidden or has never existed.
 func (v *View) unknown(name, at string) error {
 	kind := "unknown_field"
-	if v.class.Field(name) != nil {
+	if f := v.class.Field(name); f != nil {
 		kind = "field_denied"
+		v.policy.uses.reads(f)
 	}
 	names := make([]string, len(v.Fields()))
 	for i, f := range v.Fields() {

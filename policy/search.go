@@ -77,6 +77,7 @@ func (v *View) search(q *search.Query) (*Search, error) {
 		if v.Field(name) == nil {
 			return nil, v.unknown(name, at)
 		}
+		v.policy.uses.reads(v.Field(name))
 		if !slices.Contains(can, name) {
 			return nil, &problem.Error{Code: problem.Unsupported, Pointer: at, Detail: fmt.Sprintf("%s has no full-text index", name),
 				Suggestion: "leave fields out, or choose of " + strings.Join(can, ", ")}

@@ -218,10 +218,16 @@ func (p *Policy) View(who identity.Principal, name, at string, raw bool) (*View,
 		}
 		found = append(found, v)
 	}
+	for _, v := range found {
+		p.uses.names(v.class)
+	}
 	switch len(found) {
 	case 1:
 		return found[0], nil
 	case 0:
+		for _, c := range candidates {
+			p.uses.names(c)
+		}
 		return nil, &problem.Error{Code: problem.NotFound, Kind: kind, Pointer: at,
 			Detail: fmt.Sprintf("there is no class %q", problem.Cut(name)), Near: problem.Nearest(name, p.names(who), 3),
 			Suggestion: "get_all_schemas lists the classes"}

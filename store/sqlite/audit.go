@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 )
@@ -33,8 +32,7 @@ func (s *Store) Append(ctx context.Context, r *audit.Record) error {
 	if s.shut.Load() {
 		return s.failed("append to the audit log", errClosed)
 	}
-	w := &waiting{record: *r, done: make(chan error, 1)}
-	w.record.ArgKeys = slices.Clone(r.ArgKeys) // the caller may go on with r before the writer is done
+	w := &waiting{record: r.Copy(), done: make(chan error, 1)} // the caller may go on with r before the writer is done
 	select {
 	case s.appends <- w:
 	case <-ctx.Done():
