@@ -102,15 +102,7 @@ func (c *Config) CheckTools(names []string) error {
 // WrongRule returns a fault of the rule of a class, named in full or as the file does. A message that begins with
 // a key of the rule and a colon, "tenant.through: …", points at that key.
 func (c *Config) WrongRule(class, message string) Fault {
-	name := class
-	if _, bare, ok := strings.Cut(class, "."); ok {
-		if _, written := c.Rules.Classes[class]; !written {
-			if _, written := c.Rules.Classes[bare]; written {
-				name = bare
-			}
-		}
-	}
-	path := []string{"classes", name}
+	path := []string{"classes", c.written(class)}
 	if key, rest, ok := strings.Cut(message, ": "); ok {
 		deeper := append(slices.Clone(path), strings.Split(key, ".")...)
 		if _, written := c.document.Place(deeper...); written {
@@ -118,4 +110,16 @@ func (c *Config) WrongRule(class, message string) Fault {
 		}
 	}
 	return c.Wrong(message, path...)
+}
+
+// written returns the name that the file gives to a class: that in full, or the bare one.
+func (c *Config) written(class string) string {
+	if _, ok := c.Rules.Classes[class]; !ok {
+		if _, bare, ok := strings.Cut(class, "."); ok {
+			if _, ok := c.Rules.Classes[bare]; ok {
+				return bare
+			}
+		}
+	}
+	return class
 }

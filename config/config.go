@@ -14,6 +14,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/config/strict"
@@ -132,8 +133,8 @@ type Fault = strict.Fault
 // An Error is what is wrong in a configuration, in its order.
 type Error = strict.Error
 
-// Load reads and checks the file at path, with the process environment. What is wrong with its contents is in an
-// *Error.
+// Load reads and checks the file at path and those that it includes, with the process environment. What is wrong with
+// its contents is in an *Error.
 func Load(path string) (*Config, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -148,11 +149,11 @@ func Load(path string) (*Config, error) {
 }
 
 // Parse reads and checks the configuration in data. name is the file's path: it begins each fault, and relative
-// paths in the configuration start at its folder. env looks up an environment variable. What is wrong is in an
+// paths in the configuration start at its folder, those of an included file at that file's. env looks up an environment variable. What is wrong is in an
 // *Error.
 func Parse(name string, data []byte, env func(string) (string, bool)) (*Config, error) {
 	c := &Config{}
-	document, err := strict.Read(name, data, c.shape(), strict.Options{Env: env})
+	document, err := strict.Read(name, data, c.shape(), strict.Options{Env: env, Include: "include"})
 	if err != nil {
 		return nil, err
 	}
@@ -192,3 +193,24 @@ func Digest(rules policy.Rules) string {
 func (c *Config) Wrong(message string, path ...string) Fault {
 	return c.document.Wrong(message, path...)
 }
+
+// PlaceOfRule returns where the rule of a class stands, named in full or as the file does, or the key of it: "visible",
+// "tenant.field". line is from 1, and 0 where no file has such a rule; without the key it is that of the rule.
+func (c *Config) PlaceOfRule(class, key string) (file string, line int) {
+	path := []string{"classes", c.written(class)}
+	if _, ok := c.document.Place(path...); !ok {
+		return "", 0
+	}
+	if key != "" {
+		path = append(path, strings.Split(key, ".")...)
+	}
+	p, _ := c.document.Place(path...)
+	return p.File(), p.Line
+}
+
+// State identifies all that the configuration was read from: its files, those that secrets are in, and which files its
+// patterns match. Now reads all of it again and says what State would be: where they differ, something has changed.
+func (c *Config) State() string { return c.document.State() }
+
+// Now is described at State.
+func (c *Config) Now() string { return c.document.Now() }

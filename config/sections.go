@@ -29,6 +29,7 @@ const (
 // shape is the whole file.
 func (c *Config) shape() strict.Shape {
 	keys := []strict.Key{
+		{Name: "include", Doc: "Further files of this form: paths and patterns such as rules/*.yaml, from the folder of this file. Sections of several files are put together", Shape: strict.Files()},
 		{Name: "listen", Doc: "Where agents connect: host:port. Default " + DefaultListen, Shape: strict.Text("host:port, such as "+DefaultListen, c.setListen)},
 		{Name: "store", Doc: "Where tokens and the audit are kept: sqlite:path. Default " + DefaultStore, Shape: strict.Secret("sqlite:path", c.setStore)},
 		{Name: "sources", Doc: "The databases to serve, by name", Shape: c.sources(), Must: true},
@@ -53,7 +54,7 @@ func (c *Config) shape() strict.Shape {
 			{Name: "format", Doc: "json (the default) or text", Shape: strict.Choose([]string{"json", "text"}, func(s string) { c.Log.Text = s == "text" })},
 		}, nil)},
 	}
-	keys = append(keys, strict.Later("actions", "include", "prompts", "resources", "notifications", "telemetry", "metadata")...)
+	keys = append(keys, strict.Later("actions", "prompts", "resources", "notifications", "telemetry", "metadata")...)
 	return strict.Object(keys, c.check)
 }
 

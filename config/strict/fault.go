@@ -38,10 +38,11 @@ func (f Fault) String() string {
 	return s
 }
 
-// An Error is what is wrong in a file, in its order.
+// An Error is what is wrong in a document, in its order.
 type Error struct {
-	Faults []Fault // at most 100
-	More   int     // how many there are besides
+	Faults   []Fault  // at most 100
+	More     int      // how many there are besides
+	Document Document // what was read, as far as it could be
 }
 
 const maxFaults = 100
@@ -104,24 +105,29 @@ type noted struct {
 	in *file
 }
 
-// error returns the faults found, in the order of the file.
-func (r *Reader) error() error {
+// error returns the faults found in d, in its order.
+func (r *Reader) error(d Document) error {
 	slices.SortStableFunc(r.faults, func(a, b noted) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		return cmp.Or(cmp.Compare(a.in.order, b.in.order), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	shown := map[int][]rune{}
+	type line struct {
+		in *file
+		n  int
+	}
+	shown := map[line][]rune{}
 	out := make([]Fault, len(r.faults))
 	for i, f := range r.faults {
 		out[i] = f.Fault
 		if f.Line < 1 || f.Line > len(f.in.lines) {
 			continue
 		}
-		if _, ok := shown[f.Line]; !ok {
-			shown[f.Line] = []rune(starred(f.in.lines[f.Line-1]))
+		of := line{f.in, f.Line}
+		if _, ok := shown[of]; !ok {
+			shown[of] = []rune(starred(f.in.lines[f.Line-1]))
 		}
-		out[i].Excerpt = excerpt(shown[f.Line], Position{f.in, f.Line, f.Column})
+		out[i].Excerpt = excerpt(shown[of], Position{f.in, f.Line, f.Column})
 	}
-	return &Error{out, r.more}
+	return &Error{out, r.more, d}
 }
 
 // dotted writes a JSON pointer with dots.

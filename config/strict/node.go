@@ -7,10 +7,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// A Node is a value in a file, not yet read.
+// A Node is a value in a file, not yet read. The top of a document and its sections can stand in several files.
 type Node struct {
 	yaml ast.Node
 	file *file
+	more []Node // the same object in further files
 }
 
 // Start returns where n begins.
@@ -19,10 +20,10 @@ func (n Node) Start() Position {
 	case *ast.MappingNode:
 		// The token of a mapping without braces is its first colon.
 		if !y.IsFlowStyle && len(y.Values) > 0 {
-			return Node{y.Values[0].Key, n.file}.Start()
+			return Node{yaml: y.Values[0].Key, file: n.file}.Start()
 		}
 	case *ast.MappingValueNode:
-		return Node{y.Key, n.file}.Start()
+		return Node{yaml: y.Key, file: n.file}.Start()
 	case nil:
 		return Position{file: n.file}
 	}
@@ -35,7 +36,7 @@ func (n Node) Folder() string { return n.file.dir }
 // Empty reports whether n is an object without keys.
 func (n Node) Empty() bool {
 	m, ok := n.yaml.(*ast.MappingNode)
-	return ok && len(m.Values) == 0
+	return ok && len(m.Values) == 0 && n.more == nil
 }
 
 // IsObject reports whether n is an object.
@@ -49,7 +50,7 @@ func (n Node) List() ([]Node, bool) {
 	}
 	out := make([]Node, len(s.Values))
 	for i, v := range s.Values {
-		out[i] = Node{v, n.file}
+		out[i] = Node{yaml: v, file: n.file}
 	}
 	return out, true
 }
@@ -100,37 +101,63 @@ type Entry struct {
 }
 
 // Entries returns the entries of an object in order, each name once; ok is false when n is none, and nothing is noted
-// then. Keys that stand twice are noted.
+// then. Keys that stand twice are noted. At the top, a section that several files have is one entry.
 func (r *Reader) Entries(n Node, at string) (out []Entry, ok bool) {
-	var pairs []*ast.MappingValueNode
-	switch y := n.yaml.(type) {
-	case *ast.MappingNode:
-		pairs = y.Values
-	case *ast.MappingValueNode:
-		pairs = []*ast.MappingValueNode{y}
-	default:
+	if !n.IsObject() {
 		return nil, false
 	}
-	first := map[string]Position{}
-	for _, pair := range pairs {
-		e := Entry{Key: Node{pair.Key, n.file}.Start(), Value: Node{pair.Value, n.file}}
-		switch key := pair.Key.(type) {
-		case *ast.StringNode:
-			e.Name = key.Value
-		case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NullNode:
-			e.Name = key.GetToken().Value
-		default:
-			r.Wrong(e.Key, at, "this can't be a key")
-			continue
+	index := map[string]int{}
+	for _, part := range append([]Node{n}, n.more...) {
+		pairs, _ := part.pairs()
+		for _, pair := range pairs {
+			e, ok := r.entry(part.file, pair, at)
+			if !ok || at == "" && e.Name == r.options.Include && e.Name != "" {
+				continue
+			}
+			i, twice := index[e.Name]
+			if !twice {
+				index[e.Name] = len(out)
+				r.places[e.At] = e.Key
+				out = append(out, e)
+				continue
+			}
+			first := &out[i]
+			switch {
+			case first.Key.file == part.file:
+				r.Wrong(e.Key, e.At, "the key stands twice; first on line %d", first.Key.Line)
+			case at == "" && first.Value.IsObject() && e.Value.IsObject():
+				first.Value.more = append(first.Value.more, e.Value)
+			default:
+				r.Wrong(e.Key, e.At, "the key stands in another file too, on line %d of %s", first.Key.Line, first.Key.File())
+			}
 		}
-		e.At = query.Pointer(at, e.Name)
-		if p, dup := first[e.Name]; dup {
-			r.Wrong(e.Key, e.At, "the key stands twice; first on line %d", p.Line)
-			continue
-		}
-		first[e.Name] = e.Key
-		r.places[e.At] = e.Key
-		out = append(out, e)
 	}
 	return out, true
+}
+
+// pairs returns the keys and values of an object in its one file.
+func (n Node) pairs() ([]*ast.MappingValueNode, bool) {
+	switch y := n.yaml.(type) {
+	case *ast.MappingNode:
+		return y.Values, true
+	case *ast.MappingValueNode:
+		return []*ast.MappingValueNode{y}, true
+	}
+	return nil, false
+}
+
+// entry returns one entry of the object at, or notes that its key can't be one.
+func (r *Reader) entry(in *file, pair *ast.MappingValueNode, at string) (Entry, bool) {
+	e := Entry{Key: Node{yaml: pair.Key, file: in}.Start(), Value: Node{yaml: pair.Value, file: in}}
+	switch key := pair.Key.(type) {
+	case *ast.StringNode:
+		e.Name = key.Value
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NullNode:
+		e.Name = key.GetToken().Value
+	default:
+		r.Wrong(e.Key, at, "this can't be a key")
+		return e, false
+	}
+	e.At = query.Pointer(at, e.Name)
+	return e, true
 }

@@ -27,12 +27,14 @@ type Reader struct {
 	places  map[string]Position
 	faults  []noted
 	more    int // faults beyond those kept
+	origin  *origin
 }
 
 // Options are what a document may ask its surroundings for.
 type Options struct {
-	Env    func(name string) (string, bool)  // looks up the environment variable of ${NAME}; nil has none
-	Secret func(path string) (string, error) // reads the file of ${file:path} and file:path; nil takes SecretFile
+	Env     func(name string) (string, bool)  // looks up the environment variable of ${NAME}; nil has none
+	Secret  func(path string) (string, error) // reads the file of ${file:path} and file:path; nil takes SecretFile
+	Include string                            // the key at the top that lists further files of the same form; "" for none
 }
 
 // A file is the text that nodes stand in.
@@ -40,6 +42,7 @@ type file struct {
 	name  string
 	dir   string // where relative paths start
 	lines []string
+	order int // how many files were read before it
 }
 
 // The bounds of a file. The YAML parser takes time that grows with the square of the tokens.
@@ -50,25 +53,35 @@ const (
 )
 
 // Read reads the document in data by shape. name is the file's path: it begins each fault, and relative paths in the
-// document start at its folder. What is wrong is in an *Error; the Document is there all the same.
+// document start at its folder. What is wrong is in an *Error.
 func Read(name string, data []byte, shape Shape, o Options) (Document, error) {
 	if o.Secret == nil {
 		o.Secret = SecretFile
 	}
-	r := &Reader{options: o, places: map[string]Position{}}
-	in := &file{name: name, dir: filepath.Dir(name)}
-	if body, ok := r.document(in, data, shape); ok {
-		shape.Read(r, body, "")
+	r := &Reader{options: o, places: map[string]Position{}, origin: &origin{}}
+	top := &file{name: name, dir: filepath.Dir(name)}
+	r.origin.note(aFile, name, data, nil)
+	if body, ok := r.document(top, data); ok {
+		r.places[""] = Position{top, 1, 1}
+		switch {
+		case body.yaml == nil:
+			needs, _ := shape.Schema["required"].([]string)
+			r.Wrong(Position{file: top}, "", "the file says nothing; it needs at least %s", strings.Join(needs, ", "))
+		default:
+			body.more = r.included(body)
+			shape.Read(r, body, "")
+		}
 	}
-	d := Document{top: in, places: r.places}
+	d := Document{top: top, places: r.places, origin: r.origin}
 	if len(r.faults) > 0 {
-		return d, r.error()
+		return d, r.error(d)
 	}
 	return d, nil
 }
 
-// document parses data and returns its one document; ok is false after noting why there is none.
-func (r *Reader) document(in *file, data []byte, shape Shape) (body Node, ok bool) {
+// document parses data and returns its one document, without YAML when it says nothing; ok is false after noting why
+// there is none.
+func (r *Reader) document(in *file, data []byte) (body Node, ok bool) {
 	data = []byte(strings.TrimPrefix(string(data), "\ufeff"))
 	whole := Position{file: in}
 	switch {
@@ -84,7 +97,6 @@ func (r *Reader) document(in *file, data []byte, shape Shape) (body Node, ok boo
 	}
 	text := strings.ReplaceAll(string(data), "\r\n", "\n")
 	in.lines = strings.Split(text, "\n")
-	r.places[""] = Position{in, 1, 1}
 	tokens := lexer.Tokenize(text)
 	if !r.plain(in, tokens) {
 		return Node{}, false
@@ -97,15 +109,13 @@ func (r *Reader) document(in *file, data []byte, shape Shape) (body Node, ok boo
 	var bodies []Node
 	for _, doc := range parsed.Docs {
 		if doc.Body != nil {
-			bodies = append(bodies, Node{doc.Body, in})
+			bodies = append(bodies, Node{yaml: doc.Body, file: in})
 		}
 	}
-	switch {
-	case len(bodies) == 0:
-		needs, _ := shape.Schema["required"].([]string)
-		r.Wrong(whole, "", "the file says nothing; it needs at least %s", strings.Join(needs, ", "))
-		return Node{}, false
-	case len(bodies) > 1:
+	if len(bodies) == 0 {
+		return Node{file: in}, true
+	}
+	if len(bodies) > 1 {
 		r.Wrong(bodies[1].Start(), "", "a second document begins here; a configuration is one")
 	}
 	return bodies[0], true

@@ -3,8 +3,6 @@ package strict
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -78,12 +76,9 @@ func (r *Reader) fromFile(folder, path string) (string, error) {
 		full = filepath.Join(folder, full)
 	}
 	v, err := r.options.Secret(full)
+	r.origin.note(aSecret, full, []byte(v), err)
 	if err != nil {
-		// The path is said once, as the file writes it.
-		if inner, ok := errors.AsType[*os.PathError](err); ok {
-			err = inner.Err
-		}
-		return "", fmt.Errorf("the file %s can't be read: %w", problem.Cut(path), err)
+		return "", fmt.Errorf("the file %s can't be read: %w", problem.Cut(path), bare(err))
 	}
 	v = strings.TrimSuffix(strings.TrimSuffix(v, "\n"), "\r")
 	if !utf8.ValidString(v) || strings.ContainsRune(v, 0) {
@@ -96,19 +91,7 @@ const maxSecret = 64 << 10
 
 // SecretFile reads a small ordinary file, of 64 KiB at most. Others could block or never end.
 func SecretFile(path string) (string, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() {
-		return "", errors.New("it is not an ordinary file")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close() //nolint:errcheck // it was only read
-	b, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
+	b, err := ordinaryFile(path, maxSecret)
 	switch {
 	case err != nil:
 		return "", err
