@@ -4,7 +4,7 @@
 # A clone that belongs to somebody else can't be asked for its version.
 export GOFLAGS ?= -buildvcs=false
 
-.PHONY: demo build test check format vet staticcheck race docs docs-check bench soak conformance
+.PHONY: demo build test check format vet staticcheck race docs docs-check bench soak mutate conformance
 
 demo: build ## an issue tracker, a token and a first conversation; then it serves until Ctrl-C
 	@bin/bailiwick demo $(ARGS)
@@ -44,6 +44,12 @@ SOAK ?= 1000000
 
 soak: ## the long forms of the proofs
 	@BAILIWICK_SOAK=$(SOAK) GOTESTFLAGS="-count=1 -timeout=24h -run=Interference|Differential" scripts/test . ./source/...
+
+# What can be wrong in policy is seen by its own tests, or by those of the security property.
+mutate: ## breaks policy, compile and identity in many small ways, and lists those that no test notices
+	@go run ./scripts/mutate identity identity/oidc
+	@go run ./scripts/mutate compile compile/stage compile/expr compile/expr/sqlite compile/expr/postgres compile/expr/mysql compile/regex
+	@BAILIWICK_SOAK=4000 go run ./scripts/mutate -tests 'tool,.:(Interference|InterferencePolicies)SQLite' policy policy/expression
 
 conformance: ## the official MCP suites
 	@scripts/conformance

@@ -1,0 +1,139 @@
+// Command mutate tests the tests: it breaks a package in many small ways, one at a time, and tells which of them no test
+// notices.
+//
+//	go run ./scripts/mutate [-tests DIR[:RUN],…] [-list] PACKAGE…
+//
+// Every mutant is a switch in one and the same build (see weave), so that a run costs no compilation. Each is tried on the
+// tests of its own package first, then on those of -tests, until one fails or hangs. It exits 1 when fewer than 95 % of
+// the mutants are killed.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// wanted is the share of mutants, in percent, that the tests have to notice.
+const wanted = 95
+
+func main() {
+	tests := flag.String("tests", "", "further tests, apart by commas: a folder, and after a colon which of its tests")
+	patience := flag.Duration("patience", time.Minute, "how long one run of tests may take")
+	list := flag.Bool("list", false, "list the mutants and run nothing")
+	flag.Parse()
+	if err := run(flag.Args(), split(*tests), *patience, *list); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func split(s string) []string { return strings.FieldsFunc(s, func(r rune) bool { return r == ',' }) }
+
+// A suite is tests that were built with all mutants in them.
+type suite struct{ dir, binary, run string }
+
+func run(packages, tests []string, patience time.Duration, list bool) error {
+	if len(packages) == 0 {
+		return errors.New("name a package, such as policy")
+	}
+	work, err := os.MkdirTemp("", "mutate-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work) //nolint:errcheck // a folder that stays is no harm
+	var all []mutant
+	overlay := map[string]string{}
+	for _, dir := range packages {
+		found, err := weave(dir, len(all), work, overlay)
+		if err != nil {
+			return err
+		}
+		all = append(all, found...)
+	}
+	if list {
+		for i, m := range all {
+			fmt.Printf("%5d %s\n", i+1, m)
+		}
+		return nil
+	}
+	names := make([]string, 0, len(packages)+len(tests))
+	for _, t := range append(append(names, packages...), tests...) {
+		names = append(names, t)
+	}
+	suites, err := build(names, work, overlay)
+	if err != nil {
+		return err
+	}
+	for _, s := range suites {
+		if killed, out := s.kills(0, 10*patience); killed {
+			return fmt.Errorf("%s fails without a mutant:\n%s", s.dir, out)
+		}
+	}
+	killed := 0
+	for i, m := range all {
+		alive := true
+		for n, s := range suites {
+			if n < len(packages) && s.dir != filepath.Dir(m.file) {
+				continue
+			}
+			if dead, _ := s.kills(i+1, patience); dead {
+				alive = false
+				break
+			}
+		}
+		if alive {
+			fmt.Printf("SURVIVES %d %s\n", i+1, m)
+		} else {
+			killed++
+		}
+	}
+	fmt.Printf("%d mutants, %d killed (%.1f %%)\n", len(all), killed, 100*float64(killed)/float64(len(all)))
+	if killed*100 < wanted*len(all) {
+		return fmt.Errorf("less than %d %% of the mutants are killed", wanted)
+	}
+	return nil
+}
+
+// build builds the tests of each name, "folder" or "folder:run", with the mutants in them.
+func build(names []string, work string, overlay map[string]string) ([]suite, error) {
+	text, err := json.Marshal(map[string]any{"Replace": overlay})
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(work, "overlay.json")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		return nil, err
+	}
+	suites := make([]suite, len(names))
+	for i, name := range names {
+		dir, which, _ := strings.Cut(name, ":")
+		dir = filepath.Clean(dir)
+		s := suite{dir: dir, binary: filepath.Join(work, fmt.Sprintf("suite%d.test", i)), run: which}
+		out, err := exec.Command("go", "test", "-vet=off", "-c", "-overlay", file, "-o", s.binary, "./"+dir).CombinedOutput()
+		if err != nil {
+			return nil, fmt.Errorf("build the tests of %s: %w\n%s", dir, err, out)
+		}
+		suites[i] = s
+	}
+	return suites, nil
+}
+
+// kills runs the tests with one mutant switched on, 0 for none, and reports whether they fail or hang.
+func (s suite) kills(mutant int, patience time.Duration) (bool, string) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	c := exec.CommandContext(ctx, s.binary, "-test.run", s.run, "-test.failfast", "-test.short")
+	c.Dir = s.dir
+	c.Env = append(os.Environ(), fmt.Sprintf("%s=%d", variable, mutant))
+	c.WaitDelay = time.Second
+	out, err := c.CombinedOutput()
+	return err != nil, string(out)
+}

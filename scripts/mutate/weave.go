@@ -1,0 +1,234 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// variable is the environment variable that says which mutant is on.
+const variable = "BAILIWICK_MUTANT"
+
+// A mutant is one small way in which a package is wrong.
+type mutant struct {
+	file string
+	line int
+	what string // what is changed, and into what
+}
+
+// String returns the place and the change.
+func (m mutant) String() string { return fmt.Sprintf("%s:%d: %s", m.file, m.line, m.what) }
+
+// An insertion is text that goes into a file at an offset. Of those at one place, opening ones stand in the order in which
+// they were found, closing ones in the other.
+type insertion struct {
+	at    int
+	text  string
+	close bool
+}
+
+// A weaver puts the mutants into one file.
+type weaver struct {
+	name    string
+	fset    *token.FileSet
+	source  []byte
+	first   int // mutants of files before
+	mutants []mutant
+	inserts []insertion
+}
+
+// weave writes, for each file of the package in dir, one that holds all of its mutants as switches, and notes it in the
+// overlay. first is how many mutants there are already.
+func weave(dir string, first int, work string, overlay map[string]string) ([]mutant, error) {
+	fset := token.NewFileSet()
+	files, err := parser.ParseDir(fset, dir, func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	var all []mutant
+	for pkg, p := range files {
+		names := make([]string, 0, len(p.Files))
+		for name := range p.Files {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			source, err := os.ReadFile(name)
+			if err != nil {
+				return nil, err
+			}
+			w := &weaver{name: name, fset: fset, source: source, first: first + len(all)}
+			ast.Inspect(p.Files[name], w.visit)
+			all = append(all, w.mutants...)
+			if err := put(name, w.woven(), work, overlay); err != nil {
+				return nil, err
+			}
+		}
+		text := "package " + pkg + "\n\nimport (\n\t\"os\"\n\t\"strconv\"\n)\n\nvar mutantOn, _ = strconv.Atoi(os.Getenv(\"" + variable + "\"))\n"
+		if err := put(filepath.Join(dir, "mutant_switch.go"), []byte(text), work, overlay); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// put writes text to stand for the file called name.
+func put(name string, text []byte, work string, overlay map[string]string) error {
+	full, err := filepath.Abs(name)
+	if err != nil {
+		return err
+	}
+	overlay[full] = filepath.Join(work, fmt.Sprintf("%d.go", len(overlay)))
+	return os.WriteFile(overlay[full], text, 0o600)
+}
+
+// visit finds what can be wrong at a node.
+func (w *weaver) visit(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.GenDecl:
+		return n.Tok == token.VAR // constants and types stay
+	case *ast.IfStmt:
+		w.condition(n.Cond)
+	case *ast.ForStmt:
+		if n.Cond != nil {
+			w.wrap(n.Cond, "(mutantOn != %d && ", ")", "never")
+		}
+	case *ast.SwitchStmt:
+		if n.Tag != nil {
+			break
+		}
+		for _, c := range n.Body.List {
+			for _, e := range c.(*ast.CaseClause).List {
+				w.condition(e)
+			}
+		}
+	case *ast.BinaryExpr:
+		w.binary(n)
+	case *ast.BlockStmt:
+		w.statements(n.List)
+	case *ast.CaseClause:
+		w.statements(n.Body)
+	}
+	return true
+}
+
+// condition can be always or never true.
+func (w *weaver) condition(e ast.Expr) {
+	w.wrap(e, "(mutantOn != %d && ", ")", "never")
+	w.wrap(e, "(mutantOn == %d || ", ")", "always")
+}
+
+// binary can lose a side, or its boundary.
+func (w *weaver) binary(n *ast.BinaryExpr) {
+	switch n.Op {
+	case token.LAND:
+		w.wrap(n.X, "(mutantOn == %d || ", ")", "left of && out")
+		w.wrap(n.Y, "(mutantOn == %d || ", ")", "right of && out")
+	case token.LOR:
+		w.wrap(n.X, "(mutantOn != %d && ", ")", "left of || out")
+		w.wrap(n.Y, "(mutantOn != %d && ", ")", "right of || out")
+	case token.LSS, token.GTR:
+		if plain(n.X) && plain(n.Y) {
+			w.wrap(n, "(mutantOn == %d && "+w.text(n.X)+" == "+w.text(n.Y)+" || ", ")", "or equal")
+		}
+	case token.LEQ, token.GEQ:
+		if plain(n.X) && plain(n.Y) {
+			w.wrap(n, "((mutantOn != %d || "+w.text(n.X)+" != "+w.text(n.Y)+") && ", ")", "not equal")
+		}
+	}
+}
+
+// plain reports whether e does nothing but give a value, so that it can be evaluated twice.
+func plain(e ast.Expr) bool {
+	ok := true
+	ast.Inspect(e, func(n ast.Node) bool {
+		if c, is := n.(*ast.CallExpr); is {
+			f, named := c.Fun.(*ast.Ident)
+			ok = ok && named && (f.Name == "len" || f.Name == "cap")
+		}
+		return ok
+	})
+	return ok
+}
+
+// statements can be left out, but for those that end or declare something.
+func (w *weaver) statements(list []ast.Stmt) {
+	for _, s := range list {
+		switch s := s.(type) {
+		case *ast.ExprStmt:
+			if locks(s) {
+				continue
+			}
+		case *ast.IncDecStmt:
+		case *ast.AssignStmt:
+			if s.Tok == token.DEFINE || blank(s) {
+				continue
+			}
+		default:
+			continue
+		}
+		w.wrap(s, "if mutantOn != %d { ", " }", "out")
+	}
+}
+
+// locks reports whether s locks or unlocks: what goes wrong without it is for the race detector to see.
+func locks(s *ast.ExprStmt) bool {
+	call, ok := s.X.(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	f, ok := call.Fun.(*ast.SelectorExpr)
+	return ok && strings.HasSuffix(f.Sel.Name, "ock")
+}
+
+// blank reports whether s assigns to nothing but _.
+func blank(s *ast.AssignStmt) bool {
+	for _, l := range s.Lhs {
+		if id, ok := l.(*ast.Ident); !ok || id.Name != "_" {
+			return false
+		}
+	}
+	return true
+}
+
+// wrap makes a mutant: before, with its number, and after go around n.
+func (w *weaver) wrap(n ast.Node, before, after, what string) {
+	from, to := w.fset.Position(n.Pos()), w.fset.Position(n.End())
+	text := strings.Join(strings.Fields(w.text(n)), " ")
+	if r := []rune(text); len(r) > 90 {
+		text = string(r[:90]) + "…"
+	}
+	w.mutants = append(w.mutants, mutant{w.name, from.Line, what + ": " + text})
+	w.inserts = append(w.inserts, insertion{from.Offset, fmt.Sprintf(before, w.first+len(w.mutants)), false}, insertion{to.Offset, after, true})
+}
+
+func (w *weaver) text(n ast.Node) string {
+	return string(w.source[w.fset.Position(n.Pos()).Offset:w.fset.Position(n.End()).Offset])
+}
+
+// woven returns the file with all of its mutants.
+func (w *weaver) woven() []byte {
+	// What is found later stands inside of what was found before, or is the same.
+	opens, closes := map[int]string{}, map[int]string{}
+	for _, i := range w.inserts {
+		if i.close {
+			closes[i.at] = i.text + closes[i.at]
+		} else {
+			opens[i.at] += i.text
+		}
+	}
+	var out []byte
+	for at := range len(w.source) + 1 {
+		out = append(out, closes[at]+opens[at]...)
+		if at < len(w.source) {
+			out = append(out, w.source[at])
+		}
+	}
+	return out
+}
