@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -64,11 +65,7 @@ func run(packages, tests []string, patience time.Duration, list bool) error {
 		}
 		return nil
 	}
-	names := make([]string, 0, len(packages)+len(tests))
-	for _, t := range append(append(names, packages...), tests...) {
-		names = append(names, t)
-	}
-	suites, err := build(names, work, overlay)
+	suites, err := build(slices.Concat(packages, tests), work, overlay)
 	if err != nil {
 		return err
 	}

@@ -5,10 +5,8 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -46,36 +44,37 @@ type weaver struct {
 // weave writes, for each file of the package in dir, one that holds all of its mutants as switches, and notes it in the
 // overlay. first is how many mutants there are already.
 func weave(dir string, first int, work string, overlay map[string]string) ([]mutant, error) {
-	fset := token.NewFileSet()
-	files, err := parser.ParseDir(fset, dir, func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, parser.SkipObjectResolution)
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
 		return nil, err
 	}
 	var all []mutant
-	for pkg, p := range files {
-		names := make([]string, 0, len(p.Files))
-		for name := range p.Files {
-			names = append(names, name)
+	pkg := ""
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
 		}
-		slices.Sort(names)
-		for _, name := range names {
-			source, err := os.ReadFile(name)
-			if err != nil {
-				return nil, err
-			}
-			w := &weaver{name: name, fset: fset, source: source, first: first + len(all)}
-			ast.Inspect(p.Files[name], w.visit)
-			all = append(all, w.mutants...)
-			if err := put(name, w.woven(), work, overlay); err != nil {
-				return nil, err
-			}
+		source, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
 		}
-		text := "package " + pkg + "\n\nimport (\n\t\"os\"\n\t\"strconv\"\n)\n\nvar mutantOn, _ = strconv.Atoi(os.Getenv(\"" + variable + "\"))\n"
-		if err := put(filepath.Join(dir, "mutant_switch.go"), []byte(text), work, overlay); err != nil {
+		w := &weaver{name: name, fset: token.NewFileSet(), source: source, first: first + len(all)}
+		file, err := parser.ParseFile(w.fset, name, source, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		pkg = file.Name.Name
+		ast.Inspect(file, w.visit)
+		all = append(all, w.mutants...)
+		if err := put(name, w.woven(), work, overlay); err != nil {
 			return nil, err
 		}
 	}
-	return all, nil
+	if pkg == "" {
+		return nil, fmt.Errorf("there is no package in %s", dir)
+	}
+	text := "package " + pkg + "\n\nimport (\n\t\"os\"\n\t\"strconv\"\n)\n\nvar mutantOn, _ = strconv.Atoi(os.Getenv(\"" + variable + "\"))\n"
+	return all, put(filepath.Join(dir, "mutant_switch.go"), []byte(text), work, overlay)
 }
 
 // put writes text to stand for the file called name.
