@@ -5,6 +5,7 @@
 package identity
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -53,8 +54,9 @@ type Principal struct {
 	Classes List                    // narrows classes, as "source.Class" or a bare class name
 	Filters map[string]query.Filter // by class as in Classes, or "default" for all: rows it may see
 
-	Parent string // the ID of the principal that it was derived from; "" for one with a credential of its own
-	Depth  int    // how many generations stand above it: 0 for one with a credential of its own
+	Parent string     // the ID of the principal that it was derived from; "" for one with a credential of its own
+	Depth  int        // how many generations stand above it: 0 for one with a credential of its own
+	Above  *Principal // the principal that it was derived from, whose Filters hold too; nil for one with a credential of its own
 }
 
 // Has reports whether p holds scope s.
@@ -64,9 +66,43 @@ func (p Principal) Has(s Scope) bool { return slices.Contains(p.Scopes, s) }
 type List struct {
 	Only   []string `json:"only,omitzero"` // an empty one is written, for it keeps none
 	Except []string `json:"except,omitempty"`
+
+	Within *List `json:"-"` // a list that keeps what this one keeps; nil is no other
 }
 
-// Allows reports whether name stays. A nil Only keeps all; an empty one keeps none.
-func (l List) Allows(name string) bool {
-	return (l.Only == nil || slices.Contains(l.Only, name)) && !slices.Contains(l.Except, name)
+// Allows reports whether what has these names stays: one thing may have several, as a class has with and without its
+// source. A nil Only keeps all; an empty one keeps none.
+func (l List) Allows(names ...string) bool {
+	in := func(list []string) bool {
+		return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(list, n) })
+	}
+	for at := &l; at != nil; at = at.Within {
+		if at.Only != nil && !in(at.Only) || in(at.Except) {
+			return false
+		}
+	}
+	return true
+}
+
+// And returns the list that keeps what both l and more keep. The two are kept apart: texts that differ may name the
+// same thing.
+func (l List) And(more List) List {
+	if more.Within != nil {
+		l = l.And(*more.Within)
+	}
+	if l.Within == nil && l.Only == nil && l.Except == nil {
+		return List{Only: slices.Clone(more.Only), Except: slices.Clone(more.Except)}
+	}
+	if more.Only == nil && more.Except == nil {
+		return l
+	}
+	return List{Only: slices.Clone(more.Only), Except: slices.Clone(more.Except), Within: &l}
+}
+
+// All yields the lists that l is made of; each has to keep a name.
+func (l List) All() iter.Seq[List] {
+	return func(yield func(List) bool) {
+		for at := &l; at != nil && yield(List{Only: at.Only, Except: at.Except}); at = at.Within {
+		}
+	}
 }

@@ -292,19 +292,12 @@ func (c *class) visibleTo(who identity.Principal) (kind string, ok bool) {
 		return "unlisted_class", false
 	case c.rule.Hidden && (c.rule.HiddenBut == "" || !who.Has(c.rule.HiddenBut)):
 		return "hidden_class", false
-	case !allows(who.Classes, c):
+	case !who.Classes.Allows(c.FullName(), c.Name):
 		return "class_filter", false
 	case len(c.visible) == 0:
 		return "no_visible_field", false
 	}
 	return "", true
-}
-
-func allows(l identity.List, c *class) bool {
-	in := func(names []string) bool {
-		return slices.Contains(names, c.FullName()) || slices.Contains(names, c.Name)
-	}
-	return (l.Only == nil || in(l.Only)) && !in(l.Except)
 }
 
 // holds reports whether a documented value is one that the database lets a field hold, as far as it tells.

@@ -34,7 +34,7 @@ func (t term) of(who identity.Principal) (value.Value, bool) {
 	case "tenant":
 		v = value.OfString(who.Tenant)
 	case "id":
-		v = value.OfString(who.ID)
+		v = value.OfString(who.Origin())
 	case "owner":
 		v = value.OfString(who.Owner)
 	default:
