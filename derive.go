@@ -1,0 +1,73 @@
+package bailiwick
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+)
+
+// A Sub is a sub-principal of who makes a call, for calls inside of that one. It is good as long as the call is.
+type Sub struct {
+	call *Call
+	who  identity.Principal
+}
+
+// Derive makes a sub-principal of the asker, which sees and does at most what the asker does; see identity.Derive. What
+// d names must be there: a class that the asker doesn't see, and a field in a filter, are refused as if they never
+// existed.
+func (c *Call) Derive(d identity.Derivation) (*Sub, error) {
+	who, err := identity.Derive(c.who, d)
+	if err != nil {
+		return nil, err
+	}
+	for at, names := range map[string][]string{"/classes/only": d.Classes.Only, "/classes/except": d.Classes.Except} {
+		for i, name := range names {
+			if _, err := c.ofClass(name, query.Pointer(at, strconv.Itoa(i))); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Filters)) {
+		if name == "default" {
+			continue // a class without its fields is not in any view of the sub-principal
+		}
+		at := query.Pointer("/filters", name)
+		v, err := c.ofClass(name, at)
+		if err != nil {
+			return nil, err
+		}
+		if v != nil && !v.CanName(d.Filters[name]) {
+			return nil, &problem.Error{Code: problem.InvalidQuery, Kind: "principal_filter", Pointer: at,
+				Detail: fmt.Sprintf("the filter names a field that %s doesn't have", v.Name()), Suggestion: "get_schema lists the fields"}
+		}
+	}
+	return &Sub{c, who}, nil
+}
+
+// ofClass returns the asker's view of a class; nil where several classes have the name.
+func (c *Call) ofClass(name, at string) (*policy.View, error) {
+	v, err := c.policy.View(c.who, name, at, false)
+	if problem.CodeOf(err) == problem.InvalidArgument {
+		return nil, nil
+	}
+	return v, err
+}
+
+// Who returns the sub-principal, for tool.Set.Call and the like.
+func (s *Sub) Who() identity.Principal { return s.who }
+
+// Do is Gateway.Do as the sub-principal, under the call's correlation id.
+func (s *Sub) Do(ctx context.Context, ask Ask, run func(context.Context, *Call) (int, error)) error {
+	ask.Correlation = s.call.record.Correlation
+	return s.call.gateway.Do(ctx, s.who, ask, run)
+}
+
+// Correlation returns what ties the record of this call to those of calls inside of it.
+func (c *Call) Correlation() string { return c.record.Correlation }
