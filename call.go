@@ -44,12 +44,16 @@ func (a Ask) may(who identity.Principal) error {
 	if a.Uses == nil {
 		return policy.May(who, a.Tool, a.Needs)
 	}
+	// The scope comes first, so that who has none learns nothing of which names exist.
+	if err := policy.Holds(who, a.Tool, a.Needs); err != nil {
+		return err
+	}
 	for _, name := range a.Uses {
 		if !policy.Shows(who, name) {
 			return policy.Unknown("tool_filtered")
 		}
 	}
-	return policy.Holds(who, a.Tool, a.Needs)
+	return nil
 }
 
 // A Call is one call of a tool that was admitted. It is good until its Do returns.

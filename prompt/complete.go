@@ -1,0 +1,176 @@
+package prompt
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// maxCompletions is the most values of one answer, by the protocol.
+const maxCompletions = 100
+
+// A Completion asks how an argument may go on.
+type Completion struct {
+	Prompt      string // the prompt's name; "" where it is a Template's
+	Template    string // the URI template of resources
+	Argument    string // of the prompt, or a variable of the template
+	Written     string // what the argument is so far
+	Given       map[string]string
+	Correlation string
+}
+
+// Completed are the values that an argument may take, the likeliest first.
+type Completed struct {
+	Values []string // at most 100
+	Total  int      // how many there are
+}
+
+// Complete answers a completion, of what who sees alone. Errors carry a *problem.Error: UnknownTool for a prompt that is
+// not in List, and NotFound for a template that is not in Templates.
+func (s *Set) Complete(ctx context.Context, who identity.Principal, r Completion) (Completed, error) {
+	var of *Prompt
+	if r.Prompt != "" {
+		of = s.find(r.Prompt)
+	} else {
+		of = s.templated(r.Template)
+	}
+	var out Completed
+	ask := bailiwick.Ask{Tool: "completion", Needs: identity.Read, Uses: uses(of), Correlation: r.Correlation, Timeout: timeout}
+	err := s.gateway.Do(ctx, who, ask, func(_ context.Context, c *bailiwick.Call) (int, error) {
+		if of == nil {
+			return 0, unknown("unknown_prompt")
+		}
+		var known []string
+		for _, a := range of.Arguments {
+			if known = append(known, a.Name); a.Name != r.Argument || a.Complete == nil {
+				continue
+			}
+			if len(r.Written) <= maxArgument {
+				out = closest(a.Complete(c, r.Written, r.Given), r.Written)
+			}
+			return size(out.Values), nil
+		}
+		if !slices.Contains(known, r.Argument) {
+			p := invalid("argument", "unknown argument "+quoted(problem.Cut(r.Argument))+takes(problem.Nearest(r.Argument, known, 1), known))
+			p.Near = problem.Nearest(r.Argument, known, 1)
+			return 0, p
+		}
+		return 0, nil
+	})
+	switch {
+	case err != nil && r.Prompt == "" && problem.CodeOf(err) == problem.UnknownTool:
+		return Completed{}, &problem.Error{Code: problem.NotFound, Kind: problem.Of(err).Kind, Detail: "there is no such resource template"}
+	case err != nil:
+		return Completed{}, hide(err)
+	}
+	return out, nil
+}
+
+// closest keeps the candidates that go on from what is written, upper and lower case alike, before those that have it
+// further in; all where nothing is written.
+func closest(candidates []string, written string) Completed {
+	slices.Sort(candidates)
+	candidates = slices.Compact(candidates)
+	written = strings.ToLower(written)
+	var first, further []string
+	for _, c := range candidates {
+		switch i := strings.Index(strings.ToLower(c), written); {
+		case i == 0:
+			first = append(first, c)
+		case i > 0:
+			further = append(further, c)
+		}
+	}
+	all := append(first, further...)
+	return Completed{Values: all[:min(len(all), maxCompletions)], Total: len(all)}
+}
+
+func size(texts []string) (n int) {
+	for _, t := range texts {
+		n += len(t)
+	}
+	return n
+}
+
+// classNames completes the name of a class.
+func classNames(c *bailiwick.Call, _ string, _ map[string]string) []string {
+	views := c.Views()
+	out := make([]string, len(views))
+	for i, v := range views {
+		out[i] = v.Name()
+	}
+	return out
+}
+
+// classList completes the last name of a list with commas.
+func classList(c *bailiwick.Call, written string, given map[string]string) []string {
+	names := classNames(c, written, given)
+	before := ""
+	if i := strings.LastIndexByte(written, ','); i >= 0 {
+		before = written[:i+1]
+	}
+	already := splitList(before)
+	names = slices.DeleteFunc(names, func(n string) bool { return slices.Contains(already, n) })
+	for i := range names {
+		names[i] = before + names[i]
+	}
+	return names
+}
+
+// fieldsOf completes a field that records can be grouped by, of the class that another argument names.
+func fieldsOf(class string) Completer {
+	return func(c *bailiwick.Call, _ string, given map[string]string) []string {
+		v, err := c.View(given[class])
+		if err != nil {
+			return nil
+		}
+		var out []string
+		for _, f := range v.Fields() {
+			if groupable(v, f) {
+				out = append(out, f.Name)
+			}
+		}
+		return out
+	}
+}
+
+// groupable reports whether records can be grouped by a field.
+func groupable(v *policy.View, f *schema.Field) bool {
+	return f.Type != schema.Opaque && v.Rule().Mask[f.Name] == ""
+}
+
+// pointersOf completes a pointer of the class that the argument child names, to the one that parent names, if it does.
+func pointersOf(child, parent string) Completer {
+	return func(c *bailiwick.Call, _ string, given map[string]string) []string {
+		v, err := c.View(given[child])
+		if err != nil {
+			return nil
+		}
+		target := ""
+		if given[parent] != "" {
+			p, err := c.View(given[parent])
+			if err != nil {
+				return nil
+			}
+			target = p.Name()
+		}
+		return pointers(v, target)
+	}
+}
+
+// pointers are the pointers of v to the class that its principal calls target; to all for "".
+func pointers(v *policy.View, target string) []string {
+	var out []string
+	for _, r := range v.Relations() {
+		if target == "" || r.Target == target {
+			out = append(out, r.Field)
+		}
+	}
+	return out
+}

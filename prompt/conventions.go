@@ -1,0 +1,65 @@
+package prompt
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	bailiwick "github.com/bailiwick-dev/bailiwick"
+)
+
+// conventions tells once how to work with the tools; it stands well at the start of a conversation.
+func conventions() Prompt {
+	return Prompt{
+		Name:        "conventions",
+		Title:       "How to work here",
+		Description: "How this gateway writes classes, ids, dates, conditions, pages and refusals. Give it to an agent once, at the start.",
+		Handle: func(_ context.Context, _ *bailiwick.Call, in Input) (Result, error) {
+			g := &guide{}
+			g.say("You work inside an application's data through tools. They show what you may see, and nothing else exists for you.")
+			tools := in.tools()
+			if len(tools) > 0 {
+				g.say("Your tools: %s.", strings.Join(tools, ", "))
+			}
+			if order := steps(tools); order != "" {
+				g.say("Begin: %s.", order)
+			}
+			g.say("Classes and fields: a class is a collection of records. Write names exactly as the schema does; a refusal names the nearest right one.")
+			g.say(`Ids are strings, and so are pointers: a pointer field holds the id of a record of another class.`)
+			g.say(`Dates are ISO 8601 in UTC: "2026-01-31" or "2026-01-31T10:00:00Z". null means that there is no value.`)
+			if in.May("query_class") || in.May("count_objects") {
+				g.say(`Conditions (where): {"status": "open"}, {"age": {"$gte": 18, "$lt": 65}}, {"id": {"$in": ["1", "2"]}}, {"$or": [{…}, {…}]}; ` +
+					`also $ne $nin $exists $regex $startsWith $not. Order: "-created_at" is newest first.`)
+			}
+			if in.May("query_class") {
+				g.say("Name in keys only the fields you need: it keeps answers small. include replaces a pointer with its record. When has_more is true, " +
+					"repeat the call that next_call gives, unchanged.")
+			}
+			if slices.ContainsFunc([]string{"count_objects", "group_by", "aggregate"}, in.May) {
+				g.say("Let the database count and add up: never fetch records to count them yourself.")
+			}
+			g.say("Refusals say what is wrong, where, and often the right name or next call. Change the call as they say; repeat one unchanged only when it is retryable.")
+			g.say("Say where an answer comes from: which class, which condition. If you can't find out, say so.")
+			g.say(data)
+			return Say("", g.text()), nil
+		},
+	}
+}
+
+// steps is the order in which to call tools, of those there are.
+func steps(tools []string) string {
+	var out []string
+	for _, s := range []struct{ tool, text string }{
+		{"get_all_schemas", "get_all_schemas lists the classes"},
+		{"get_schema", "get_schema tells the fields of one"},
+		{"get_sample_objects", "get_sample_objects shows what values look like"},
+		{"count_objects", "count_objects tells how many there are"},
+		{"query_class", "query_class reads records"},
+		{"group_by", "group_by and group_by_date count by value and by time"},
+	} {
+		if slices.Contains(tools, s.tool) {
+			out = append(out, s.text)
+		}
+	}
+	return strings.Join(out, "; ")
+}

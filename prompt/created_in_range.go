@@ -1,0 +1,82 @@
+package prompt
+
+import (
+	"context"
+	"fmt"
+
+	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// createdInRange has an agent report on the records that came to be within a time.
+func createdInRange() Prompt {
+	return Prompt{
+		Name:        "created_in_range",
+		Title:       "Created in a time",
+		Description: "Count and sample the records of a class that were created within a time.",
+		Arguments: []Argument{class("class_name", "the class whose records to look at"),
+			{Name: "since", Description: "the first moment, ISO 8601: 2026-01-31 or 2026-01-31T10:00:00Z", Required: true},
+			{Name: "until", Description: "the first moment that doesn't count any more; now when left out"}},
+		Uses: []string{"count_objects"},
+		Handle: func(_ context.Context, c *bailiwick.Call, in Input) (Result, error) {
+			v, err := in.View("class_name")
+			if err != nil {
+				return Result{}, err
+			}
+			f := creation(v)
+			if f == nil {
+				return Result{}, invalid("class_name", v.Name()+" has no date that you can see, so nothing tells when its records were created")
+			}
+			span, err := in.span()
+			if err != nil {
+				return Result{}, err
+			}
+			where := object1(f.Name, value.OfObject(span))
+			// What would refuse the calls refuses the prompt.
+			filter, err := query.ParseWhere(where, "/where")
+			if err != nil {
+				return Result{}, at(err, "since")
+			}
+			if _, err := c.Access(&query.Count{Class: v.Name(), Where: filter}); err != nil {
+				return Result{}, at(err, "since")
+			}
+			until := "until now"
+			if in.Text("until") != "" {
+				until = "and before " + span[1].Value.Text()
+			}
+			name, narrowed := text("class_name", v.Name()), member("where", where)
+			g := &guide{}
+			g.say("Report on the records of %s from %s on %s, by their field %s.", named(v), span[0].Value.Text(), until, f.Name)
+			g.step("%s. How many there are.", invoke("count_objects", name, narrowed))
+			if in.May("group_by_date") {
+				g.step("%s. How they spread; take week, day or hour for a shorter time.", invoke("group_by_date", name, text("field", f.Name), text("interval", "month"), narrowed))
+			}
+			if in.May("query_class") {
+				g.step("%s. The newest of them; if there are more, don't fetch them all.", invoke("query_class", name, narrowed, text("order", "-"+f.Name), number("limit", 10)))
+			}
+			g.say("Then answer: the count first; how they spread over the time; what the newest ones are about, in a few lines. Say that you went by %s. "+data, f.Name)
+			return Say(fmt.Sprintf("Records of %s from %s on", v.Name(), span[0].Value.Text()), g.text()), nil
+		},
+	}
+}
+
+// span reads since and until as a condition.
+func (in Input) span() ([]value.Member, error) {
+	since, ok := value.OfDateText(in.Text("since"))
+	if !ok {
+		return nil, invalid("since", "since is a date or a time in ISO 8601, such as 2026-01-31 or 2026-01-31T10:00:00Z")
+	}
+	span := []value.Member{text("$gte", in.Text("since"))}
+	if in.Text("until") == "" {
+		return span, nil
+	}
+	until, ok := value.OfDateText(in.Text("until"))
+	if !ok {
+		return nil, invalid("until", "until is a date or a time in ISO 8601, such as 2026-01-31 or 2026-01-31T10:00:00Z")
+	}
+	if until.Micros() <= since.Micros() {
+		return nil, invalid("until", "until is later than since")
+	}
+	return append(span, text("$lt", in.Text("until"))), nil
+}

@@ -1,0 +1,261 @@
+package prompt
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// Scheme begins the URI of every resource.
+const Scheme = "bailiwick://"
+
+// pageSize is how many resources are listed at once.
+const pageSize = 100
+
+// JSON is the media type of every resource.
+const JSON = "application/json"
+
+// A kind is what a resource shows of a class, and the tool whose answer it is.
+type kind struct{ name, tool, title, description string }
+
+// kinds are in the order of their names.
+var kinds = [...]kind{
+	{"count", "count_objects", "Number of records", "How many records of the class you can see"},
+	{"samples", "get_sample_objects", "Sample records", "A few of the newest records of the class, without its large fields"},
+	{"schema", "get_schema", "Schema", "Fields, types, allowed values, pointers and indexes of the class"},
+}
+
+// A Resource is a document with an address.
+type Resource struct{ URI, Name, Title, Description string }
+
+// A Page is some resources, and the cursor for those that follow; "" where none do.
+type Page struct {
+	Resources []Resource
+	Next      string
+}
+
+// A Template is the form of the addresses of resources (RFC 6570).
+type Template struct{ URI, Name, Title, Description string }
+
+// A Content is what a resource holds.
+type Content struct {
+	URI   string
+	Text  string // JSON
+	Class string // where its data came from, as "source.Class"
+}
+
+// Templates returns the templates of the resources that who may read.
+func (s *Set) Templates(who identity.Principal) []Template {
+	var out []Template
+	for _, k := range kinds {
+		if s.can(who, k.tool) {
+			out = append(out, Template{URI: k.template(), Name: k.name, Title: k.title, Description: k.description})
+		}
+	}
+	return out
+}
+
+func (k kind) template() string { return Scheme + "{source}/{class}/" + k.name }
+
+// templated returns what a URI template of ours completes, as a prompt would: its variables are arguments.
+func (s *Set) templated(uri string) *Prompt {
+	for _, k := range kinds {
+		if k.template() == uri && s.tools.Tool(k.tool) != nil {
+			return &Prompt{Uses: []string{k.tool}, Arguments: []Argument{{Name: "source", Complete: sources}, {Name: "class", Complete: classesOfSource}}}
+		}
+	}
+	return nil
+}
+
+// sources completes the source of the class that is given, or of any.
+func sources(c *bailiwick.Call, _ string, given map[string]string) []string {
+	var out []string
+	for _, v := range c.Views() {
+		if given["class"] == "" || given["class"] == v.Class().Name {
+			out = append(out, v.Source())
+		}
+	}
+	return out
+}
+
+func classesOfSource(c *bailiwick.Call, _ string, given map[string]string) []string {
+	var out []string
+	for _, v := range c.Views() {
+		if given["source"] == "" || given["source"] == v.Source() {
+			out = append(out, v.Class().Name)
+		}
+	}
+	return out
+}
+
+// Resources lists the resources that who may read, by URI, from where cursor says: "" from the first.
+func (s *Set) Resources(ctx context.Context, who identity.Principal, cursor, correlation string) (Page, error) {
+	var may []kind
+	for _, k := range kinds {
+		if s.can(who, k.tool) {
+			may = append(may, k)
+		}
+	}
+	after, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+	if err != nil {
+		return Page{}, invalid("cursor", "the cursor is none that resources/list gave")
+	}
+	if may == nil {
+		return Page{}, nil
+	}
+	var page Page
+	ask := bailiwick.Ask{Tool: "resources", Needs: identity.Read, Uses: []string{}, Correlation: correlation, Timeout: timeout}
+	err = s.gateway.Do(ctx, who, ask, func(_ context.Context, c *bailiwick.Call) (int, error) {
+		var all []Resource
+		for _, v := range c.Views() {
+			for _, k := range may {
+				all = append(all, resource(v, k))
+			}
+		}
+		slices.SortFunc(all, func(a, b Resource) int { return strings.Compare(a.URI, b.URI) })
+		from, found := slices.BinarySearchFunc(all, string(after), func(r Resource, uri string) int { return strings.Compare(r.URI, uri) })
+		if found {
+			from++
+		}
+		page.Resources = all[from:min(from+pageSize, len(all))]
+		if from+pageSize < len(all) {
+			page.Next = base64.RawURLEncoding.EncodeToString([]byte(all[from+pageSize-1].URI))
+		}
+		return len(page.Resources), nil
+	})
+	if err != nil {
+		return Page{}, err
+	}
+	return page, nil
+}
+
+func resource(v *policy.View, k kind) Resource {
+	r := Resource{URI: address(v, k), Name: v.Name() + "/" + k.name, Title: fmt.Sprintf("%s: %s", v.Name(), strings.ToLower(k.title)), Description: k.description}
+	if d := about(v); d != "" && k.name == "schema" {
+		r.Description += ". " + d
+	}
+	return r
+}
+
+// about is what the owner says of the class, or else what the source does.
+func about(v *policy.View) string {
+	if d := v.Rule().Description; d != "" {
+		return d
+	}
+	return v.Class().Description
+}
+
+func address(v *policy.View, k kind) string {
+	return Scheme + escape(v.Source()) + "/" + escape(v.Class().Name) + "/" + k.name
+}
+
+// escape writes a variable as RFC 6570 puts it into a template.
+func escape(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
+
+// locate finds what a URI addresses: the asker's view and what of it. There is one way to write each address, so that
+// two of them never mean the same.
+func locate(c *bailiwick.Call, uri string) (*policy.View, error) {
+	source, class, k, ok := split(uri)
+	if !ok {
+		return nil, absent("unknown_resource")
+	}
+	v, err := c.View(source + "." + class)
+	if err != nil {
+		return nil, absent(problem.Of(err).Kind)
+	}
+	if address(v, k) != uri {
+		return nil, absent("unknown_resource")
+	}
+	return v, nil
+}
+
+func split(uri string) (source, class string, k kind, ok bool) {
+	rest, ours := strings.CutPrefix(uri, Scheme)
+	parts := strings.Split(rest, "/")
+	if !ours || len(parts) != 3 {
+		return "", "", kind{}, false
+	}
+	source, err := url.PathUnescape(parts[0])
+	class, err2 := url.PathUnescape(parts[1])
+	i := slices.IndexFunc(kinds[:], func(k kind) bool { return k.name == parts[2] })
+	if err != nil || err2 != nil || i < 0 {
+		return "", "", kind{}, false
+	}
+	return source, class, kinds[i], true
+}
+
+// absent refuses a resource in the same bytes whether its class is hidden, was never there, or its tool is not the
+// asker's to call; kind is the true reason.
+func absent(kind string) error {
+	return &problem.Error{Code: problem.NotFound, Kind: kind, Detail: "Resource not found"}
+}
+
+// Read returns what the resource at r.Name holds: what its tool answers. Errors carry a *problem.Error: NotFound for a
+// resource that is not in Resources.
+func (s *Set) Read(ctx context.Context, who identity.Principal, r Request) (Content, error) {
+	_, _, k, ok := split(r.Name)
+	t := s.tools.Tool(k.tool)
+	ask := bailiwick.Ask{Tool: "resource", Needs: identity.Read, Uses: []string{}, Correlation: r.Correlation, Progress: r.Progress,
+		Arguments: object(map[string]string{"uri": r.Name})}
+	if ok = ok && t != nil; ok {
+		ask.Tool, ask.Uses, ask.Needs, ask.Timeout = "resource:"+k.name, []string{k.tool}, t.Needs(), t.Timeout
+	}
+	out := Content{URI: r.Name}
+	err := s.gateway.Do(ctx, who, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+		if !ok {
+			return 0, absent("unknown_resource")
+		}
+		v, err := locate(c, r.Name)
+		if err != nil {
+			return 0, err
+		}
+		res, err := t.Handle(ctx, c, value.OfObject([]value.Member{{Name: "class_name", Value: value.OfString(v.Name())}}))
+		out.Text, out.Class = string(res.Structured), v.Class().FullName()
+		return len(res.Structured), err
+	})
+	if err != nil {
+		return Content{}, unseen(err)
+	}
+	return out, nil
+}
+
+// unseen makes one refusal of a resource whose tool the asker may not call and one that doesn't exist.
+func unseen(err error) error {
+	if p := problem.Of(err); p.Code == problem.UnknownTool {
+		return absent(p.Kind)
+	}
+	return err
+}
+
+// Watch reports, by nil, whether who may be told when the resources at uris change: each must be one that who may read,
+// and a schema. Counts and samples change with the data, which nobody watches.
+func (s *Set) Watch(ctx context.Context, who identity.Principal, uris []string, correlation string) error {
+	ask := bailiwick.Ask{Tool: "resource:subscribe", Needs: identity.Read, Uses: []string{}, Correlation: correlation, Timeout: timeout}
+	return s.gateway.Do(ctx, who, ask, func(_ context.Context, c *bailiwick.Call) (int, error) {
+		for _, uri := range uris {
+			_, _, k, ok := split(uri)
+			switch {
+			case !ok:
+				return 0, absent("unknown_resource")
+			case !s.can(who, k.tool):
+				return 0, absent("tool_filtered")
+			}
+			if _, err := locate(c, uri); err != nil {
+				return 0, err
+			}
+			if k.name != "schema" {
+				return 0, problem.New(problem.InvalidArgument, "only schemas can be subscribed to: counts and samples change with the data, which is not watched; read them again")
+			}
+		}
+		return 0, nil
+	})
+}

@@ -1,0 +1,238 @@
+package prompt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/tool"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+const (
+	timeout     = 10 * time.Second
+	maxArgument = 4 << 10  // bytes of one argument
+	maxText     = 64 << 10 // bytes of all messages of a prompt
+)
+
+// A Request asks for a prompt or, with Name as its URI, for a resource.
+type Request struct {
+	Name        string
+	Arguments   map[string]string
+	Correlation string                                    // ties the records of one conversation together
+	Progress    func(done, total float64, message string) // tells the caller how far it is; nil tells nobody
+}
+
+// A Set is prompts that were checked, and the resources, over a set of tools. It is safe for use by several goroutines.
+type Set struct {
+	gateway *bailiwick.Gateway
+	tools   *tool.Set
+	prompts atomic.Pointer[[]*Prompt] // by name
+}
+
+// NewSet checks prompts and puts them on a gateway whose tools are in tools. It refuses a prompt without a handler, and
+// two prompts or two arguments of one name; all that is wrong is in the error.
+func NewSet(g *bailiwick.Gateway, tools *tool.Set, prompts ...Prompt) (*Set, error) {
+	s := &Set{gateway: g, tools: tools}
+	return s, s.put(prompts)
+}
+
+// Replace serves other prompts from now on, checked as NewSet checks them; where one is wrong the set stays as it was.
+// Who has subscribed to the gateway is told of the change.
+func (s *Set) Replace(prompts ...Prompt) error {
+	if err := s.put(prompts); err != nil {
+		return err
+	}
+	s.gateway.Announce(bailiwick.PromptsChanged)
+	return nil
+}
+
+func (s *Set) put(prompts []Prompt) error {
+	sorted := make([]*Prompt, len(prompts))
+	for i := range prompts {
+		p := prompts[i]
+		sorted[i] = &p
+	}
+	slices.SortStableFunc(sorted, func(a, b *Prompt) int { return strings.Compare(a.Name, b.Name) })
+	var errs []error
+	for i, p := range sorted {
+		switch {
+		case p.Name == "":
+			errs = append(errs, errors.New("a prompt has no name"))
+		case p.Handle == nil:
+			errs = append(errs, fmt.Errorf("prompt %s has no handler", p.Name))
+		case i > 0 && sorted[i-1].Name == p.Name:
+			errs = append(errs, fmt.Errorf("prompt %s stands twice", p.Name))
+		}
+		for j, a := range p.Arguments {
+			if a.Name == "" || slices.ContainsFunc(p.Arguments[:j], func(b Argument) bool { return b.Name == a.Name }) {
+				errs = append(errs, fmt.Errorf("prompt %s: the argument %q has no name or stands twice", p.Name, a.Name))
+			}
+		}
+	}
+	if errs != nil {
+		return errors.Join(errs...)
+	}
+	s.prompts.Store(&sorted)
+	return nil
+}
+
+// can reports whether the set has a tool and who may call it.
+func (s *Set) can(who identity.Principal, name string) bool {
+	t := s.tools.Tool(name)
+	return t != nil && policy.May(who, name, t.Needs()) == nil
+}
+
+// find returns the prompt called name, nil where there is none that could be used.
+func (s *Set) find(name string) *Prompt {
+	for _, p := range *s.prompts.Load() {
+		if p.Name == name && !slices.ContainsFunc(p.Uses, func(t string) bool { return s.tools.Tool(t) == nil }) {
+			return p
+		}
+	}
+	return nil
+}
+
+// List returns the prompts that who may have, by name.
+func (s *Set) List(who identity.Principal) []*Prompt {
+	var out []*Prompt
+	for _, p := range *s.prompts.Load() {
+		if who.Has(identity.Read) && !slices.ContainsFunc(p.Uses, func(t string) bool { return !s.can(who, t) }) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Get writes a prompt. Errors carry a *problem.Error: UnknownTool for a prompt that is not in List.
+func (s *Set) Get(ctx context.Context, who identity.Principal, r Request) (Result, error) {
+	p := s.find(r.Name)
+	ask := bailiwick.Ask{Tool: "prompt:" + short(r.Name), Needs: identity.Read, Uses: uses(p), Arguments: object(r.Arguments),
+		Correlation: r.Correlation, Progress: r.Progress, Timeout: timeout}
+	var res Result
+	err := s.gateway.Do(ctx, who, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+		if p == nil {
+			return 0, unknown("unknown_prompt")
+		}
+		if err := p.check(r.Arguments); err != nil {
+			return 0, err
+		}
+		var err error
+		res, err = p.Handle(ctx, c, s.input(c, r.Arguments))
+		if err != nil {
+			return 0, err
+		}
+		n := 0
+		for _, m := range res.Messages {
+			n += len(m.Text)
+		}
+		if n > maxText {
+			return 0, problem.New(problem.BudgetExceeded, fmt.Sprintf("the prompt is longer than %d bytes", maxText))
+		}
+		return n, nil
+	})
+	if err != nil {
+		return Result{}, hide(err)
+	}
+	if res.Description == "" {
+		res.Description = p.Description
+	}
+	return res, nil
+}
+
+// hide makes one refusal of a prompt that the asker may not have, for want of a tool, and one that doesn't exist.
+func hide(err error) error {
+	if p := problem.Of(err); p.Code == problem.UnknownTool {
+		return unknown(p.Kind)
+	}
+	return err
+}
+
+func unknown(kind string) error {
+	return &problem.Error{Code: problem.UnknownTool, Kind: kind, Detail: "unknown prompt"}
+}
+
+func (s *Set) input(c *bailiwick.Call, texts map[string]string) Input {
+	return Input{call: c, texts: texts, may: func(name string) bool { return s.can(c.Who(), name) }, tools: func() []string {
+		var names []string
+		for _, t := range s.tools.List(c.Who(), "") {
+			names = append(names, t.Name)
+		}
+		return names
+	}}
+}
+
+// check returns every rule that arguments break as one problem.InvalidArgument, in the words of the tools.
+func (p *Prompt) check(given map[string]string) error {
+	var known []string
+	e := &problem.Error{Code: problem.InvalidArgument, Kind: "schema"}
+	fault := func(name, rule, format string, args ...any) {
+		e.Faults = append(e.Faults, problem.Fault{Pointer: "/" + name, Rule: rule, Message: fmt.Sprintf(format, args...)})
+	}
+	for _, a := range p.Arguments {
+		known = append(known, a.Name)
+		if a.Required && given[a.Name] == "" {
+			fault(a.Name, "required", "the argument %q is missing", a.Name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if !slices.Contains(known, name) {
+			near := problem.Nearest(name, known, 1)
+			e.Near = append(e.Near, near...)
+			fault(problem.Cut(name), "additionalProperties", "unknown argument %q%s", problem.Cut(name), takes(near, known))
+		} else if len(given[name]) > maxArgument {
+			fault(name, "maxLength", "%s has at most %d bytes; got %d", name, maxArgument, len(given[name]))
+		}
+	}
+	if e.Faults == nil {
+		return nil
+	}
+	messages := make([]string, 0, 3)
+	for _, f := range e.Faults[:min(3, len(e.Faults))] {
+		messages = append(messages, f.Message)
+	}
+	e.Detail, e.Pointer = strings.Join(messages, "; "), e.Faults[0].Pointer
+	return e
+}
+
+func takes(near, known []string) string {
+	if len(near) > 0 {
+		return problem.DidYouMean(near)
+	}
+	if len(known) == 0 {
+		return "; it takes none"
+	}
+	return "; it takes " + strings.Join(known, ", ")
+}
+
+// uses are the tools that a prompt needs; never nil, for a prompt is no tool.
+func uses(p *Prompt) []string {
+	if p == nil {
+		return []string{}
+	}
+	return append([]string{}, p.Uses...)
+}
+
+// object is arguments for the record.
+func object(given map[string]string) value.Value {
+	members := make([]value.Member, 0, len(given))
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		members = append(members, value.Member{Name: name, Value: value.OfString(given[name])})
+	}
+	return value.OfObject(members)
+}
+
+// short keeps names that nobody would register out of the record's way.
+func short(name string) string {
+	const most = 120
+	return name[:min(len(name), most)]
+}

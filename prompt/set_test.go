@@ -1,0 +1,113 @@
+package prompt_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/prompt"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/memory"
+	"github.com/bailiwick-dev/bailiwick/tool"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+func handle(context.Context, *bailiwick.Call, prompt.Input) (prompt.Result, error) {
+	return prompt.Say("", "x"), nil
+}
+
+func TestNewSetRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		prompts []prompt.Prompt
+		want    string
+	}{
+		{[]prompt.Prompt{{Handle: handle}}, "a prompt has no name"},
+		{[]prompt.Prompt{{Name: "a"}}, "prompt a has no handler"},
+		{[]prompt.Prompt{{Name: "a", Handle: handle}, {Name: "b", Handle: handle}, {Name: "a", Handle: handle}}, "prompt a stands twice"},
+		{[]prompt.Prompt{{Name: "a", Handle: handle, Arguments: []prompt.Argument{{Name: "x"}, {Name: "x"}}}}, `prompt a: the argument "x" has no name or stands twice`},
+	} {
+		if _, err := prompt.NewSet(nil, nil, tt.prompts...); err == nil || err.Error() != tt.want {
+			t.Errorf("%v; want %s", err, tt.want)
+		}
+	}
+}
+
+// TestReplace: what is served changes at once, and who subscribed is told; what is wrong changes nothing.
+func TestReplace(t *testing.T) {
+	s := open(t)
+	var told []bailiwick.Change
+	defer s.gateway.Subscribe(func(c bailiwick.Change) { told = append(told, c) })()
+	if err := s.Replace(prompt.Prompt{Name: "a"}); err == nil || len(s.List(people["ann"])) != len(prompt.Builtin()) {
+		t.Error(err)
+	}
+	if err := s.Replace(prompt.Prompt{Name: "a", Handle: handle}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Get(t.Context(), people["ann"], prompt.Request{Name: "conventions"}); err == nil {
+		t.Error("what was taken out is served")
+	}
+	if list := s.List(people["ann"]); len(list) != 1 || list[0].Name != "a" {
+		t.Error(list)
+	}
+	if diff := cmp.Diff([]bailiwick.Change{bailiwick.PromptsChanged}, told); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestPages: a long list of resources comes in pages, each resource once, and a cursor is none of another kind.
+func TestPages(t *testing.T) {
+	var classes []schema.Class
+	for i := range 150 {
+		name := fmt.Sprintf("class_%03d", i)
+		classes = append(classes, schema.Class{Source: "app", Name: name, Table: name, Key: []string{"id"}, Fields: []schema.Field{{Name: "id", Type: schema.String}}})
+	}
+	g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"app": memory.New(classes, nil)},
+		Rules: policy.Rules{Unlisted: true}, Audit: &audit.Memory{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools, err := tool.NewSet(g, tool.Data(tool.Options{})...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := prompt.NewSet(g, tools, prompt.Builtin()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]int{}
+	sizes := []int{}
+	for cursor := ""; ; {
+		page, err := s.Resources(t.Context(), people["ann"], cursor, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		sizes = append(sizes, len(page.Resources))
+		for _, r := range page.Resources {
+			seen[r.URI]++
+		}
+		if cursor = page.Next; cursor == "" {
+			break
+		}
+	}
+	if diff := cmp.Diff([]int{100, 100, 100, 100, 50}, sizes); diff != "" || len(seen) != 450 {
+		t.Errorf("%d resources; %s", len(seen), diff)
+	}
+	if _, err := s.Resources(t.Context(), people["ann"], "?", ""); err == nil || err.Error() != "invalid_argument: the cursor is none that resources/list gave" {
+		t.Error(err)
+	}
+	done, err := s.Complete(t.Context(), people["ann"], prompt.Completion{Prompt: "class_overview", Argument: "class_name", Written: "c"})
+	if err != nil || len(done.Values) != 100 || done.Total != 150 {
+		t.Error(len(done.Values), done.Total, err)
+	}
+	res, err := s.Get(t.Context(), people["ann"], prompt.Request{Name: "explore_database"})
+	if err != nil || !strings.Contains(res.Messages[0].Text, "class_029 and 120 more.") {
+		t.Error(res, err)
+	}
+}

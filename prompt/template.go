@@ -1,0 +1,176 @@
+package prompt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"text/template"
+	"text/template/parse"
+
+	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// FromTemplate returns p with a handler that fills in a template of package text/template. The arguments of p are its
+// data: {{.name}} is one, "" where it was not given. They stay data whatever they hold. A template can test them (if,
+// else, with, and, or, not, eq, ne, len) and write them as JSON (json); it has nothing else to call and no loop, so it
+// reads nothing and takes no longer than it is long. An error says the line of the template.
+func FromTemplate(p Prompt, text string) (Prompt, error) {
+	if strings.TrimSpace(text) == "" {
+		return Prompt{}, errors.New("the template is empty")
+	}
+	t, err := template.New(p.Name).Option("missingkey=error").Funcs(template.FuncMap{"json": quoted}).Parse(text)
+	if err != nil {
+		return Prompt{}, errors.New(strings.TrimPrefix(err.Error(), "template: "))
+	}
+	names := make([]string, len(p.Arguments))
+	for i, a := range p.Arguments {
+		names[i] = a.Name
+	}
+	if len(t.Templates()) > 1 {
+		return Prompt{}, errors.New("a template can't define others")
+	}
+	c := &checker{tree: t.Tree, names: names}
+	c.list(t.Root, true)
+	if c.errs != nil {
+		return Prompt{}, errors.Join(c.errs...)
+	}
+	fill := func(given map[string]string) (string, error) {
+		var out bounded
+		err := t.Execute(&out, given)
+		return out.String(), err
+	}
+	for _, trial := range []string{"", "x"} {
+		given := map[string]string{}
+		for _, name := range names {
+			given[name] = trial
+		}
+		if _, err := fill(given); err != nil {
+			return Prompt{}, errors.New(strings.TrimPrefix(err.Error(), "template: "))
+		}
+	}
+	p.Handle = func(_ context.Context, _ *bailiwick.Call, in Input) (Result, error) {
+		given := make(map[string]string, len(names))
+		for _, name := range names {
+			given[name] = in.Text(name)
+		}
+		out, err := fill(given)
+		if errors.Is(err, errLong) {
+			return Result{}, problem.New(problem.BudgetExceeded, fmt.Sprintf("the prompt is longer than %d bytes; shorten its arguments", maxText))
+		}
+		if err != nil {
+			return Result{}, fmt.Errorf("fill in the prompt %s: %w", p.Name, err)
+		}
+		return Say("", out), nil
+	}
+	return p, nil
+}
+
+// bounded keeps what a template writes, up to the most that a prompt may be.
+type bounded struct{ strings.Builder }
+
+var errLong = errors.New("the text is too long")
+
+// Write implements [io.Writer].
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > maxText {
+		return 0, errLong
+	}
+	return b.Builder.Write(p)
+}
+
+// functions are all that a template can call.
+var functions = []string{"and", "eq", "json", "len", "ne", "not", "or"}
+
+// A checker finds what a template may not have.
+type checker struct {
+	tree  *parse.Tree
+	names []string
+	errs  []error
+}
+
+func (c *checker) refuse(n parse.Node, format string, args ...any) {
+	location, _ := c.tree.ErrorContext(n)
+	c.errs = append(c.errs, fmt.Errorf("%s: %s", location, fmt.Sprintf(format, args...)))
+}
+
+// list checks a list of nodes. root reports whether the dot is the arguments there, and not one of them.
+func (c *checker) list(l *parse.ListNode, root bool) {
+	if l == nil {
+		return
+	}
+	for _, n := range l.Nodes {
+		switch n := n.(type) {
+		case *parse.TextNode, *parse.CommentNode:
+		case *parse.ActionNode:
+			c.pipe(n.Pipe, root)
+		case *parse.IfNode:
+			c.branch(&n.BranchNode, root, root)
+		case *parse.WithNode:
+			c.branch(&n.BranchNode, root, false)
+		default:
+			c.refuse(n, "%s can't stand in a prompt; it has if, else and with", word(n))
+		}
+	}
+}
+
+func (c *checker) branch(n *parse.BranchNode, root, inside bool) {
+	c.pipe(n.Pipe, root)
+	c.list(n.List, inside)
+	c.list(n.ElseList, root)
+}
+
+func (c *checker) pipe(p *parse.PipeNode, root bool) {
+	if len(p.Decl) > 0 {
+		c.refuse(p, "a prompt has no variables")
+	}
+	for _, cmd := range p.Cmds {
+		for _, arg := range cmd.Args {
+			c.arg(arg, root)
+		}
+	}
+}
+
+func (c *checker) arg(n parse.Node, root bool) {
+	switch n := n.(type) {
+	case *parse.StringNode, *parse.NumberNode, *parse.BoolNode, *parse.DotNode:
+		if _, dot := n.(*parse.DotNode); dot && root {
+			c.refuse(n, "a dot alone is all arguments; name one: %s", "."+strings.Join(c.names, ", ."))
+		}
+	case *parse.PipeNode:
+		c.pipe(n, root)
+	case *parse.FieldNode:
+		c.field(n, n.Ident, root)
+	case *parse.VariableNode: // $ is the arguments, wherever it stands
+		if n.Ident[0] != "$" || len(n.Ident) == 1 {
+			c.refuse(n, "a prompt has no variables")
+			return
+		}
+		c.field(n, n.Ident[1:], true)
+	case *parse.IdentifierNode:
+		if !slices.Contains(functions, n.Ident) {
+			c.refuse(n, "a prompt can't call %s; it has %s", n.Ident, strings.Join(functions, ", "))
+		}
+	default:
+		c.refuse(n, "%s can't stand in a prompt", word(n))
+	}
+}
+
+func (c *checker) field(n parse.Node, path []string, root bool) {
+	switch {
+	case !root:
+		c.refuse(n, "inside of with, the dot is one argument; write $.%s for an argument", path[0])
+	case len(path) > 1:
+		c.refuse(n, "an argument is text and has no parts: .%s", strings.Join(path, "."))
+	case !slices.Contains(c.names, path[0]):
+		c.refuse(n, "there is no argument %s%s", path[0], takes(problem.Nearest(path[0], c.names, 1), c.names))
+	}
+}
+
+// word is what a node begins with, for messages.
+func word(n parse.Node) string {
+	text, _, _ := strings.Cut(strings.Trim(n.String(), "{} "), " ")
+	return text
+}

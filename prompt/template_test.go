@@ -1,0 +1,76 @@
+package prompt_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/prompt"
+)
+
+// TestFromTemplate is what templates are and what they come to, or why they are refused when they are loaded.
+func TestFromTemplate(t *testing.T) {
+	arguments := []prompt.Argument{{Name: "team", Required: true}, {Name: "since"}}
+	for _, tt := range []struct{ template, want string }{
+		{"About {{.team}}.", "About A{{.since}}\"."},
+		{"About {{json .team}}.", `About "A{{.since}}\"".`},
+		{"{{if .since}}since {{.since}}{{else}}ever{{end}}", "ever"},
+		{"{{with .team}}{{.}}: {{$.since}}{{else}}none{{end}}", "A{{.since}}\": "},
+		{`{{if and .team (not (eq .since "x"))}}a{{else if .since}}b{{end}}{{/* nothing */}}`, "a"},
+		{"{{len .team}}", "12"},
+		{"", "! the template is empty"},
+		{"{{.team", "! p:1: unclosed action"},
+		{"{{end}}", "! p:1: unexpected {{end}}"},
+		{"a\nb {{.teem}}", "! p:2:4: there is no argument teem; did you mean team?"},
+		{"{{.nothing}}", "! p:1:2: there is no argument nothing; it takes team, since"},
+		{"{{.team.x}}", "! p:1:7: an argument is text and has no parts: .team.x"},
+		{"{{.}}", "! p:1:2: a dot alone is all arguments; name one: .team, .since"},
+		{"{{$}}", "! p:1:2: a prompt has no variables"},
+		{"{{$x := .team}}{{$x}}", "! p:1:2: a prompt has no variables\np:1:17: a prompt has no variables"},
+		{"{{range .team}}{{end}}", "! p:1:8: range can't stand in a prompt; it has if, else and with"},
+		{"{{range 1000000000}}{{end}}", "! p:1:8: range can't stand in a prompt; it has if, else and with"},
+		{`{{printf "%999999d" 1}}`, "! p:1:2: a prompt can't call printf; it has and, eq, json, len, ne, not, or"},
+		{"{{html .team | print}}", "! p:1:2: a prompt can't call html; it has and, eq, json, len, ne, not, or\np:1:15: a prompt can't call print; it has and, eq, json, len, ne, not, or"},
+		{`{{template "p"}}`, "! p:1:11: template can't stand in a prompt; it has if, else and with"},
+		{`{{define "q"}}x{{end}}a`, "! a template can't define others"},
+		{"{{readFile .team}}", "! p:1: function \"readFile\" not defined"},
+		{"{{with .team}}{{.since}}{{end}}", "! p:1:16: inside of with, the dot is one argument; write $.since for an argument"},
+		{"{{eq .team 1}}", "! p:1:2: executing \"p\" at <eq .team 1>: error calling eq: incompatible types for comparison: string and int"},
+		{"{{nil}}", "! p:1:2: nil can't stand in a prompt"},
+		{"{{(.team).x}}", "! p:1:9: (.team).x can't stand in a prompt"},
+	} {
+		p, err := prompt.FromTemplate(prompt.Prompt{Name: "p", Arguments: arguments}, tt.template)
+		got := ""
+		if err != nil {
+			got = "! " + err.Error()
+		} else {
+			s := open(t, p)
+			res, err := s.Get(t.Context(), people["ann"], prompt.Request{Name: "p", Arguments: map[string]string{"team": `A{{.since}}"`}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = res.Messages[0].Text
+		}
+		if got != tt.want {
+			t.Errorf("%s\ngives %s\nwant  %s", tt.template, got, tt.want)
+		}
+	}
+}
+
+// TestTemplateBounds: what arguments blow up is refused where it gets too long.
+func TestTemplateBounds(t *testing.T) {
+	p, err := prompt.FromTemplate(prompt.Prompt{Name: "p", Arguments: []prompt.Argument{{Name: "a"}}}, strings.Repeat("{{.a}}", 20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, p)
+	for _, tt := range []struct {
+		size int
+		want problem.Code
+	}{{3000, ""}, {4096, problem.BudgetExceeded}, {4097, problem.InvalidArgument}} {
+		_, err := s.Get(t.Context(), people["ann"], prompt.Request{Name: "p", Arguments: map[string]string{"a": strings.Repeat("x", tt.size)}})
+		if problem.CodeOf(err) != tt.want {
+			t.Errorf("%d bytes: %v", tt.size, err)
+		}
+	}
+}
