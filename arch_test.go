@@ -45,7 +45,7 @@ var mayImport = map[string]string{
 	"shape":                 "policy problem redact value",
 	"audit":                 "problem value",
 	"limit":                 "problem",
-	".":                     "audit identity limit policy problem query redact schema shape source value",
+	".":                     "audit exposure identity limit policy problem query redact schema shape source value",
 
 	// doors to data
 	"source/sqldb":                "compile compile/expr policy problem query schema source source/sqldb/catalogue source/sqldb/sqlitefunc value",
@@ -68,7 +68,7 @@ var mayImport = map[string]string{
 	"client":        "problem value",
 
 	// for operators
-	"exposure": "identity policy schema",
+	"exposure": "identity policy problem query schema value",
 	"draft":    "config exposure policy schema",
 
 	// our own memory

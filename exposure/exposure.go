@@ -1,7 +1,8 @@
-// Package exposure tells operators what rules let be seen, class by class.
+// Package exposure tells operators what rules let be seen, class by class; what one principal may see and do; and why
+// something is refused, with the rule that decides.
 //
-// It stands beside the way and takes no part in it: it compiles rules, and variations of them, as policy does, and
-// compares. It reads no records and refuses what policy refuses.
+// It stands beside the way and takes no part in it: it asks policy, as a call does, and compiles rules and variations of
+// them to compare. It reads no records, echoes no value of a rule or filter, and is never asked for an agent.
 package exposure
 
 import (

@@ -31,6 +31,9 @@ type Policy struct {
 
 	refuseScans bool
 
+	rules     Rules          // as given, for operators
+	catalogue []schema.Class // likewise
+
 	fields map[*schema.Field]string // "source.Class.field", for records
 	uses   *Uses                    // of the one call that this is for; nil for none
 }
@@ -74,7 +77,7 @@ func (f *Fault) Error() string { return "classes." + f.Class + ": " + f.Message 
 
 // New compiles rules against the catalogue. All that is wrong with the rules is in the error: Faults, joined.
 func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
-	p := &Policy{version: rules.Version, byFull: map[string]*class{}, byName: map[string][]*class{}, refuseScans: rules.RefuseScans, fields: map[*schema.Field]string{}}
+	p := &Policy{version: rules.Version, byFull: map[string]*class{}, byName: map[string][]*class{}, refuseScans: rules.RefuseScans, rules: rules, catalogue: catalogue, fields: map[*schema.Field]string{}}
 	for i := range catalogue {
 		c := &class{Class: &catalogue[i], full: catalogue[i].FullName(), listed: rules.Unlisted}
 		for j := range c.Fields {
@@ -120,6 +123,12 @@ func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 
 // Version identifies the rules in force.
 func (p *Policy) Version() string { return p.version }
+
+// Rules returns the rules in force as they were given, for operators. They must not be changed.
+func (p *Policy) Rules() Rules { return p.rules }
+
+// Catalogue returns what the rules were compiled against, for operators. It must not be changed.
+func (p *Policy) Catalogue() []schema.Class { return p.catalogue }
 
 // named finds the class that a rule names.
 func (p *Policy) named(name string) (*class, error) {

@@ -1,0 +1,45 @@
+package bailiwick
+
+import (
+	"github.com/bailiwick-dev/bailiwick/exposure"
+	"github.com/bailiwick-dev/bailiwick/identity"
+)
+
+// Describe tells operators all that who may see and do under the rules in force: classes with fields, masks and layers,
+// the tools of those given, scopes and limits. Values of filters are digests. It is never for agents.
+func (g *Gateway) Describe(who identity.Principal, tools []exposure.Tool) (exposure.Description, error) {
+	r, err := g.Regime(tools)
+	if err != nil {
+		return exposure.Description{}, err
+	}
+	d := r.Describe(who)
+	o := g.options.Limits
+	d.Limits = &exposure.Limits{PerMinute: o.PerMinute, Burst: o.Burst, Concurrency: o.Concurrency}
+	return d, nil
+}
+
+// DescribeClass tells operators what who sees of one class, named as "source.Class" or by a bare name; the View is
+// empty, and the Verdict says why, when who sees nothing of it.
+func (g *Gateway) DescribeClass(who identity.Principal, class string) (exposure.View, exposure.Verdict, error) {
+	r, err := g.Regime(nil)
+	if err != nil {
+		return exposure.View{}, exposure.Verdict{}, err
+	}
+	v, verdict := r.DescribeClass(who, class)
+	return v, verdict, nil
+}
+
+// WouldPermit tells operators whether who could call a tool of those given on a class ("" for none), and else why not
+// and which rule decides. Whether a query is right, and what it costs, is not asked.
+func (g *Gateway) WouldPermit(who identity.Principal, tools []exposure.Tool, tool, class string) (exposure.Verdict, error) {
+	r, err := g.Regime(tools)
+	if err != nil {
+		return exposure.Verdict{}, err
+	}
+	return r.WouldPermit(who, tool, class), nil
+}
+
+// Regime returns the rules in force, for operators to ask.
+func (g *Gateway) Regime(tools []exposure.Tool) (*exposure.Regime, error) {
+	return exposure.Over(g.policy.Load(), tools)
+}
