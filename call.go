@@ -109,11 +109,11 @@ func (g *Gateway) admitted(ctx context.Context, c *Call, ask Ask, run func(conte
 	if err := ask.may(c.who); err != nil {
 		return 0, err
 	}
-	release, err := g.limits.Acquire(ctx, c.who.Owner, c.who.ID)
+	release, err := g.limits.Acquire(ctx, asker(c.who))
 	if err != nil {
 		return 0, err
 	}
-	defer release()
+	defer func() { release(c.used(n)) }()
 	timeout := ask.Timeout
 	if timeout == 0 {
 		timeout = DefaultTimeout

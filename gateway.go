@@ -39,6 +39,7 @@ type Options struct {
 	Limits  limit.Options            // the zero Options take the defaults
 	Secret  []byte                   // 32 bytes that seal cursors, the same on all replicas; nil takes random ones
 	Budget  int                      // most bytes of the records of one answer; 0 takes shape.DefaultBudget
+	Price   int64                    // of a million estimated tokens, in millionths of a US dollar; 0 for none
 	Now     func() time.Time         // the clock; nil takes time.Now
 }
 
@@ -96,6 +97,9 @@ func (g *Gateway) Refresh(ctx context.Context) ([]string, error) {
 	g.Announce(CatalogueChanged)
 	return warnings, nil
 }
+
+// Close stores what calls have used of the daily budgets. It ends nothing: whoever began calls waits for them first.
+func (g *Gateway) Close(ctx context.Context) error { return g.limits.Close(ctx) }
 
 // Ping reports whether all sources that can tell are reachable.
 func (g *Gateway) Ping(ctx context.Context) error {

@@ -1,14 +1,15 @@
-// Package limit keeps how often and how much at once one asker may ask.
+// Package limit keeps how often, how much at once and how much a day one asker may ask.
 //
-// It stands between identity and policy. Rate goes by the owner, so that many tokens of one person are not many
-// allowances, and by the token; concurrency goes by the token. It refuses what is over, and it refuses when its
-// store can't say.
+// It stands between identity and policy. Rates and daily budgets go by the owner, so that many tokens of one person
+// are not many allowances, and by the token; concurrency goes by the token. It refuses what is over, and it refuses
+// when its stores can't say.
 package limit
 
 import (
 	"cmp"
 	"context"
 	"math/rand/v2"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,15 +19,28 @@ import (
 
 // Options say what is allowed. The zero of each field is good; a negative Queue lets nobody wait.
 type Options struct {
-	PerMinute      int // calls per owner; 0 allows 3,000
-	Burst          int // calls per owner at once after a rest; 0 allows 500
-	TokenPerMinute int // calls per token; 0 allows as many as an owner
-	TokenBurst     int // 0 allows as many as an owner
-	Concurrency    int // running calls per token, or per owner without one; 0 allows 16
-	Queue          int // calls that wait for one of these to end; 0 allows 64
+	PerMinute      int           // calls per owner; 0 allows 3,000
+	Every          time.Duration // in place of PerMinute: one call per owner each, for rates below one a minute
+	Burst          int           // calls per owner at once after a rest; 0 allows 500
+	TokenPerMinute int           // calls per token; 0 allows as many as an owner
+	TokenBurst     int           // 0 allows as many as an owner
+	Concurrency    int           // running calls per token, or per owner without one; 0 allows 16
+	Queue          int           // calls that wait for one of these to end; 0 allows 64
 
-	Store Store            // nil keeps the rates in this process
-	Now   func() time.Time // nil takes time.Now; the clock of the rates in this process
+	Daily      Use // the most that an owner may use on a day of UTC; a field of 0 bounds nothing
+	TokenDaily Use // the most that a token may use on a day of UTC, likewise
+
+	Store  Store            // nil keeps the rates in this process
+	Ledger Ledger           // nil keeps what was used of the budgets in this process
+	Now    func() time.Time // nil takes time.Now; the clock of the rates in this process, and of the days
+}
+
+// An Asker is whose allowances a call draws from. One who was derived from another draws from the other's: Owner and
+// Token are those of the credential that all began with.
+type Asker struct {
+	Owner string // the human; an asker without one gives its own ID
+	Token string // the credential; "" for none
+	Depth int    // how many were derived between the credential and this one
 }
 
 // A Bucket is one allowance of calls: Burst at once, and one more each Every.
@@ -51,6 +65,7 @@ type Limiter struct {
 	running      int
 	waiting      int
 	store        Store
+	budgets      *budgets // nil for none
 
 	mu    sync.Mutex
 	gates map[string]*gate // those with a call running
@@ -69,12 +84,17 @@ type turn struct{ ready chan struct{} }
 func New(o Options) *Limiter {
 	o.PerMinute, o.Burst = cmp.Or(o.PerMinute, 3000), cmp.Or(o.Burst, 500)
 	o.TokenPerMinute, o.TokenBurst = cmp.Or(o.TokenPerMinute, o.PerMinute), cmp.Or(o.TokenBurst, o.Burst)
+	every, tokenEvery := time.Minute/time.Duration(max(o.PerMinute, 1)), time.Minute/time.Duration(max(o.TokenPerMinute, 1))
+	if o.Every > 0 {
+		every, tokenEvery = o.Every, max(o.Every, tokenEvery)
+	}
 	l := &Limiter{
-		owner:   Bucket{Every: time.Minute / time.Duration(max(o.PerMinute, 1)), Burst: o.Burst},
-		token:   Bucket{Every: time.Minute / time.Duration(max(o.TokenPerMinute, 1)), Burst: o.TokenBurst},
+		owner:   Bucket{Every: every, Burst: o.Burst},
+		token:   Bucket{Every: tokenEvery, Burst: o.TokenBurst},
 		running: cmp.Or(o.Concurrency, 16),
 		waiting: cmp.Or(o.Queue, 64),
 		store:   o.Store,
+		budgets: newBudgets(o),
 		gates:   map[string]*gate{},
 	}
 	for _, b := range []*Bucket{&l.owner, &l.token} {
@@ -86,17 +106,15 @@ func New(o Options) *Limiter {
 	return l
 }
 
-// Acquire waits until a call of owner with token may run, and refuses it when it may not soon. "" is no token; a
-// principal without an owner gives its own ID as owner. The caller calls release when the call has ended; calling
-// it again does nothing. The error is problem.RateLimited, or Cancelled or Timeout when ctx ended in the queue.
-func (l *Limiter) Acquire(ctx context.Context, owner, token string) (release func(), err error) {
-	if err := l.rate(ctx, owner, token); err != nil {
+// Acquire waits until a call of who may run, and refuses it when it may not soon. The caller calls release with what
+// the call has used beside itself when it has ended; calling it again does nothing. A call is counted when it begins
+// and its use when it ends, on the day on which it began: so one call may go over a budget, and the next is refused.
+// The error is problem.RateLimited or BudgetExceeded, or Cancelled or Timeout when ctx ended while it waited.
+func (l *Limiter) Acquire(ctx context.Context, who Asker) (release func(Use), err error) {
+	if err := l.rate(ctx, who); err != nil {
 		return nil, err
 	}
-	key := "o" + owner
-	if token != "" {
-		key = "t" + token
-	}
+	key := who.gate()
 	g, wait, ok := l.enter(key)
 	if !ok {
 		return nil, refusal("queue_full", 0, nil)
@@ -109,20 +127,43 @@ func (l *Limiter) Acquire(ctx context.Context, owner, token string) (release fun
 			return nil, ended(ctx)
 		}
 	}
+	spend, err := l.budgets.begin(ctx, who)
+	if err != nil {
+		l.exit(key, g)
+		return nil, err
+	}
 	var released atomic.Bool
-	return func() {
+	return func(used Use) {
 		if !released.Swap(true) {
+			spend.end(used)
 			l.exit(key, g)
 		}
 	}, nil
 }
 
+// Close stores what is still to be stored of the budgets. Later calls are still limited, but what they use is no
+// longer stored.
+func (l *Limiter) Close(ctx context.Context) error { return l.budgets.close(ctx) }
+
+// gate returns which calls run in who's places. A call may wait for one that it makes as a principal derived from its
+// own; so each generation has places of its own, and no call waits for a place that it holds itself.
+func (who Asker) gate() string {
+	key := "o" + who.Owner
+	if who.Token != "" {
+		key = "t" + who.Token
+	}
+	if who.Depth > 0 {
+		key = strconv.Itoa(who.Depth) + key
+	}
+	return key
+}
+
 // rate takes the call from the allowances of owner and token.
-func (l *Limiter) rate(ctx context.Context, owner, token string) error {
+func (l *Limiter) rate(ctx context.Context, who Asker) error {
 	both := [2]Bucket{l.owner, l.token}
-	both[0].Key, both[1].Key = "o"+owner, "t"+token
+	both[0].Key, both[1].Key = "o"+who.Owner, "t"+who.Token
 	buckets := both[:]
-	if token == "" {
+	if who.Token == "" {
 		buckets = both[:1]
 	}
 	wait, err := l.store.Take(ctx, buckets)
@@ -139,6 +180,7 @@ func (l *Limiter) rate(ctx context.Context, owner, token string) error {
 
 // refusal is the same to see for each kind. RetryAfter is at least 1 to 5 s, drawn anew each time: so a limit, a full
 // queue and a store that fails look alike, and those who are refused together don't come back together.
+// A budget of which nothing can be learned is refused likewise.
 func refusal(kind string, wait time.Duration, err error) error {
 	again := time.Second + rand.N(4*time.Second)
 	return &problem.Error{Code: problem.RateLimited, Detail: "Too many calls", Suggestion: "Wait, then send the same call again",

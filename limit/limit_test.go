@@ -36,10 +36,19 @@ func (c *clock) move(d time.Duration) {
 	c.t = c.t.Add(d)
 }
 
+// acquire lets a call through that uses nothing.
+func acquire(l *limit.Limiter, ctx context.Context, owner, token string) (func(), error) {
+	release, err := l.Acquire(ctx, limit.Asker{Owner: owner, Token: token})
+	if err != nil {
+		return nil, err
+	}
+	return func() { release(limit.Use{}) }, nil
+}
+
 // passed counts how many of n calls pass.
 func passed(t interface{ Fatal(...any) }, l *limit.Limiter, n int, owner, token string) (count int) {
 	for range n {
-		release, err := l.Acquire(context.Background(), owner, token)
+		release, err := acquire(l, context.Background(), owner, token)
 		if err == nil {
 			release()
 			count++
@@ -103,7 +112,7 @@ func TestRateBound(t *testing.T) {
 		var at []time.Time
 		for range rapid.IntRange(1, 200).Draw(t, "calls") {
 			c.move(time.Duration(rapid.IntRange(0, 3000).Draw(t, "ms")) * time.Millisecond / 10)
-			release, err := l.Acquire(context.Background(), "ana", "t")
+			release, err := acquire(l, context.Background(), "ana", "t")
 			if err != nil {
 				continue
 			}
@@ -114,10 +123,10 @@ func TestRateBound(t *testing.T) {
 			}
 		}
 		for {
-			release, err := l.Acquire(context.Background(), "ana", "t")
+			release, err := acquire(l, context.Background(), "ana", "t")
 			if err != nil {
 				c.move(problem.Of(err).RetryAfter)
-				if _, err := l.Acquire(context.Background(), "ana", "t"); err != nil {
+				if _, err := acquire(l, context.Background(), "ana", "t"); err != nil {
 					t.Fatal("refused after RetryAfter:", err)
 				}
 				return
@@ -133,7 +142,7 @@ func TestConcurrency(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var releases []func()
 		for range 2 {
-			release, err := l.Acquire(ctx, "ana", "t1")
+			release, err := acquire(l, ctx, "ana", "t1")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,17 +157,17 @@ func TestConcurrency(t *testing.T) {
 				c = t.Context()
 			}
 			go func() {
-				release, err := l.Acquire(c, "ana", "t1")
+				release, err := acquire(l, c, "ana", "t1")
 				if results[i] = err; err == nil {
 					order, inner = append(order, i), append(inner, release)
 				}
 			}()
 			synctest.Wait()
 		}
-		if _, err := l.Acquire(t.Context(), "ana", "t1"); problem.Of(err).Kind != "queue_full" {
+		if _, err := acquire(l, t.Context(), "ana", "t1"); problem.Of(err).Kind != "queue_full" {
 			t.Error("a fourth one could wait:", err)
 		}
-		if release, err := l.Acquire(t.Context(), "ana", "t2"); err != nil {
+		if release, err := acquire(l, t.Context(), "ana", "t2"); err != nil {
 			t.Error("another token was held up:", err)
 		} else {
 			release()
@@ -181,13 +190,13 @@ func TestConcurrency(t *testing.T) {
 		}
 		short, cancelShort := context.WithTimeout(t.Context(), time.Second)
 		defer cancelShort()
-		if _, err := l.Acquire(short, "ana", "t1"); problem.CodeOf(err) != problem.Timeout {
+		if _, err := acquire(l, short, "ana", "t1"); problem.CodeOf(err) != problem.Timeout {
 			t.Error("timeout in the queue:", err)
 		}
 		for _, release := range inner {
 			release()
 		}
-		if release, err := l.Acquire(t.Context(), "ana", "t1"); err != nil {
+		if release, err := acquire(l, t.Context(), "ana", "t1"); err != nil {
 			t.Error("all is free again:", err)
 		} else {
 			release()
@@ -205,7 +214,7 @@ func TestStorm(t *testing.T) {
 		wg.Go(func() {
 			for j := range 20 {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration((i*j)%7)*200*time.Microsecond)
-				release, err := l.Acquire(ctx, "ana", "t")
+				release, err := acquire(l, ctx, "ana", "t")
 				if err == nil {
 					if n := running.Add(1); n > most {
 						t.Errorf("%d run at once", n)
@@ -226,7 +235,7 @@ func TestStorm(t *testing.T) {
 	for range most {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := l.Acquire(ctx, "ana", "t"); err != nil {
+		if _, err := acquire(l, ctx, "ana", "t"); err != nil {
 			t.Error("a place was lost:", err)
 		}
 	}
@@ -238,20 +247,29 @@ func (broken) Take(context.Context, []limit.Bucket) (time.Duration, error) {
 	return 0, errors.New("connection refused")
 }
 
+func (broken) Spend(context.Context, []limit.Entry) ([]limit.Use, error) {
+	return nil, errors.New("connection refused")
+}
+
 // What the asker sees of a store that fails is what it sees of a limit and of a full queue.
 func TestRefusalsLookAlike(t *testing.T) {
-	refuse := map[string]*limit.Limiter{
-		"limit_store": limit.New(limit.Options{Store: broken{}}),
-		"rate":        limit.New(limit.Options{Burst: 1, Now: newClock().now}), // a clock that stands still
-		"queue_full":  limit.New(limit.Options{Concurrency: 1, Queue: -1}),
+	refuse := []struct {
+		kind string
+		l    *limit.Limiter
+	}{
+		{"rate", limit.New(limit.Options{Burst: 1, Now: newClock().now})}, // a clock that stands still
+		{"queue_full", limit.New(limit.Options{Concurrency: 1, Queue: -1})},
+		{"limit_store", limit.New(limit.Options{Store: broken{}})},
+		{"limit_store", limit.New(limit.Options{Daily: limit.Use{Calls: 1}, Ledger: broken{}})},
 	}
-	refuse["rate"].Acquire(t.Context(), "ana", "t")
-	refuse["queue_full"].Acquire(t.Context(), "ana", "t")
+	acquire(refuse[0].l, t.Context(), "ana", "t")
+	acquire(refuse[1].l, t.Context(), "ana", "t")
 	var first problem.Error
-	for kind, l := range refuse {
+	for _, r := range refuse {
+		kind, l := r.kind, r.l
 		lo, hi := time.Hour, time.Duration(0)
 		for range 300 {
-			_, err := l.Acquire(t.Context(), "ana", "t")
+			_, err := acquire(l, t.Context(), "ana", "t")
 			p := *problem.Of(err)
 			if p.Kind != kind {
 				t.Fatalf("kind %q, want %q", p.Kind, kind)
@@ -278,7 +296,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	for i := range 300_000 {
-		release, err := l.Acquire(t.Context(), fmt.Sprint("owner", i), fmt.Sprint("token", i))
+		release, err := acquire(l, t.Context(), fmt.Sprint("owner", i), fmt.Sprint("token", i))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -317,7 +335,7 @@ func BenchmarkAcquire(b *testing.B) {
 	l := limit.New(limit.Options{PerMinute: 60e9, Burst: 1 << 30})
 	b.ReportAllocs()
 	for b.Loop() {
-		release, err := l.Acquire(context.Background(), "ana@example.com", "abcdefghijklmnop")
+		release, err := acquire(l, context.Background(), "ana@example.com", "abcdefghijklmnop")
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -331,7 +349,7 @@ func BenchmarkAcquireParallel(b *testing.B) {
 	b.RunParallel(func(pb *testing.PB) {
 		owner := fmt.Sprint("owner", n.Add(1))
 		for pb.Next() {
-			release, err := l.Acquire(context.Background(), owner, owner)
+			release, err := acquire(l, context.Background(), owner, owner)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -130,7 +130,7 @@ func structuredProblem(p *problem.Error, correlation string) json.RawMessage {
 		b = value.AppendQuoted(append(b, `,"suggestion":`...), p.Suggestion)
 	}
 	if p.RetryAfter > 0 {
-		b = strconv.AppendFloat(append(b, `,"retry_after":`...), p.RetryAfter.Seconds(), 'f', -1, 64)
+		b = strconv.AppendFloat(append(b, `,"retry_after":`...), math.Ceil(p.RetryAfter.Seconds()*1000)/1000, 'f', -1, 64)
 	}
 	b = value.AppendQuoted(append(b, `,"correlation_id":`...), correlation)
 	return append(b, '}')

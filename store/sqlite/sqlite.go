@@ -1,8 +1,8 @@
-// Package sqlite is our own memory in one SQLite file: tokens, audit records and secrets.
+// Package sqlite is our own memory in one SQLite file: tokens, audit records, budgets and secrets.
 //
-// It stands behind the doors that identity and audit open (TokenStore, Log, Reader). Several processes may have one
-// file open. A write returns when it is on the disk, and a write that can't be made is an error to the caller: nothing
-// is kept back for later. A file that a newer Bailiwick made is refused.
+// It stands behind the doors that identity, audit and limit open (TokenStore, Log, Reader, Ledger). Several processes
+// may have one file open. A write returns when it is on the disk, and a write that can't be made is an error to the
+// caller: nothing is kept back for later. A file that a newer Bailiwick made is refused.
 package sqlite
 
 import (
@@ -21,6 +21,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/pressly/goose/v3"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
@@ -49,6 +50,7 @@ var (
 	_ audit.Log           = (*Store)(nil)
 	_ audit.Reader        = (*Store)(nil)
 	_ identity.TokenStore = (*Store)(nil)
+	_ limit.Ledger        = (*Store)(nil)
 )
 
 // Open opens the file at path, which only its owner can read, and brings it to the present form. It makes the file

@@ -1,7 +1,7 @@
-// Package storetest is the suite that every store passes: what identity and audit count on.
+// Package storetest is the suite that every store passes: what identity, audit and limit count on.
 //
-// It knows no store. It refuses one that loses, forks or invents records, that forgets a narrowing of a token, or
-// that hides a revocation from another handle for more than a second.
+// It knows no store. It refuses one that loses, forks or invents records, that forgets a narrowing of a token or
+// what was used of a budget, or that hides a revocation from another handle for more than a second.
 package storetest
 
 import (
@@ -10,6 +10,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/limit"
 )
 
 // A Store is what a store offers.
@@ -17,6 +18,7 @@ type Store interface {
 	audit.Log
 	audit.Reader
 	identity.TokenStore
+	limit.Ledger
 	Secret(ctx context.Context, name string) ([]byte, error)
 	Close() error
 }
@@ -32,6 +34,8 @@ func Run(t *testing.T, open Open) {
 	t.Run("audit", func(t *testing.T) { testAudit(t, open) })
 	t.Run("audit of two handles", func(t *testing.T) { testAuditHandles(t, open) })
 	t.Run("audit cancelled and closed", func(t *testing.T) { testAuditEnds(t, open) })
+	t.Run("budgets", func(t *testing.T) { testBudgets(t, open) })
+	t.Run("budgets of two handles", func(t *testing.T) { testBudgetHandles(t, open) })
 	t.Run("secrets", func(t *testing.T) { testSecrets(t, open) })
 }
 

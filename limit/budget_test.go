@@ -1,0 +1,491 @@
+package limit_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/limit"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"pgregory.net/rapid"
+)
+
+// A book is a Ledger in memory that several limiters can share, and that can be broken.
+type book struct {
+	mu     sync.Mutex
+	spent  map[limit.Account]limit.Use
+	asked  int
+	broken error
+	after  bool // it is broken behind the writing, so that what it was told is kept
+}
+
+func newBook() *book { return &book{spent: map[limit.Account]limit.Use{}} }
+
+func (b *book) Spend(_ context.Context, entries []limit.Entry) ([]limit.Use, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.asked++
+	if b.broken != nil && !b.after {
+		return nil, b.broken
+	}
+	out := make([]limit.Use, len(entries))
+	for i, e := range entries {
+		b.spent[e.Account] = b.spent[e.Account].Plus(e.Use)
+		out[i] = b.spent[e.Account]
+	}
+	if b.broken != nil {
+		return nil, b.broken
+	}
+	return out, nil
+}
+
+func (b *book) breaks(err error, after bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.broken, b.after = err, after
+}
+
+// tells returns what is written: "2026-07-28 oana 1 calls 2 rows …", sorted, without what is 0.
+func (b *book) tells() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var out []string
+	for a, u := range b.spent {
+		line := fmt.Sprint(a.Day, " ", a.Key)
+		for i, n := range []int64{u.Calls, u.Rows, u.Bytes, u.Tokens, u.Cost} {
+			if n != 0 {
+				line += fmt.Sprint(" ", n, " ", []string{"calls", "rows", "bytes", "tokens", "cost"}[i])
+			}
+		}
+		out = append(out, line)
+	}
+	slices.Sort(out)
+	return strings.Join(out, "; ")
+}
+
+var ana = limit.Asker{Owner: "ana", Token: "t1"}
+
+// call makes a call that uses u, and returns how it was refused: "" for not at all.
+func call(l *limit.Limiter, who limit.Asker, u limit.Use) string {
+	release, err := l.Acquire(context.Background(), who)
+	if err != nil {
+		p := problem.Of(err)
+		return string(p.Code) + " " + p.Kind
+	}
+	release(u)
+	return ""
+}
+
+func TestBudgets(t *testing.T) {
+	type step struct {
+		wait  time.Duration
+		who   limit.Asker
+		calls int
+		use   limit.Use // of each
+		want  int       // how many pass
+		kind  string    // of the first that doesn't
+	}
+	bob := limit.Asker{Owner: "bob", Token: "t9"}
+	second := limit.Asker{Owner: "ana", Token: "t2"}
+	for _, tt := range []struct {
+		name  string
+		o     limit.Options
+		steps []step
+	}{
+		{"none", limit.Options{}, []step{{0, ana, 400, limit.Use{Rows: math.MaxInt64}, 400, ""}}},
+		{"calls of an owner, by all tokens", limit.Options{Daily: limit.Use{Calls: 5}}, []step{
+			{0, ana, 3, limit.Use{}, 3, ""}, {0, second, 3, limit.Use{}, 2, "budget_exceeded owner_daily_calls"}, {0, bob, 3, limit.Use{}, 3, ""}}},
+		{"calls of a token", limit.Options{TokenDaily: limit.Use{Calls: 2}}, []step{
+			{0, ana, 3, limit.Use{}, 2, "budget_exceeded token_daily_calls"}, {0, second, 2, limit.Use{}, 2, ""},
+			{0, limit.Asker{Owner: "ana"}, 9, limit.Use{}, 9, ""}}},
+		{"both", limit.Options{Daily: limit.Use{Calls: 3}, TokenDaily: limit.Use{Calls: 2}}, []step{
+			{0, ana, 3, limit.Use{}, 2, "budget_exceeded token_daily_calls"}, {0, second, 3, limit.Use{}, 1, "budget_exceeded owner_daily_calls"}}},
+		{"one call may go over", limit.Options{Daily: limit.Use{Rows: 10}}, []step{
+			{0, ana, 9, limit.Use{Rows: 9}, 2, "budget_exceeded owner_daily_rows"}}},
+		{"bytes", limit.Options{Daily: limit.Use{Bytes: 10}}, []step{{0, ana, 9, limit.Use{Bytes: 5}, 2, "budget_exceeded owner_daily_bytes"}}},
+		{"tokens", limit.Options{Daily: limit.Use{Tokens: 10}}, []step{{0, ana, 9, limit.Use{Tokens: 10, Rows: 1}, 1, "budget_exceeded owner_daily_tokens"}}},
+		{"cost", limit.Options{TokenDaily: limit.Use{Cost: 10}}, []step{{0, ana, 9, limit.Use{Cost: 4}, 3, "budget_exceeded token_daily_cost"}}},
+		{"more than can be counted", limit.Options{Daily: limit.Use{Bytes: math.MaxInt64}}, []step{
+			{0, ana, 9, limit.Use{Bytes: math.MaxInt64 - 1, Rows: math.MaxInt64}, 2, "budget_exceeded owner_daily_bytes"}}},
+		{"a derived one draws from the one it came from", limit.Options{Daily: limit.Use{Calls: 5}, TokenDaily: limit.Use{Calls: 3}}, []step{
+			{0, limit.Asker{Owner: "ana", Token: "t1", Depth: 1}, 2, limit.Use{}, 2, ""}, {0, ana, 2, limit.Use{}, 1, "budget_exceeded token_daily_calls"}}},
+		{"refused calls cost nothing", limit.Options{Daily: limit.Use{Calls: 4}, TokenDaily: limit.Use{Calls: 2}}, []step{
+			{0, ana, 100, limit.Use{}, 2, "budget_exceeded token_daily_calls"}, {0, second, 2, limit.Use{}, 2, ""}}},
+		{"the next day", limit.Options{Daily: limit.Use{Calls: 2}}, []step{
+			{0, ana, 3, limit.Use{}, 2, "budget_exceeded owner_daily_calls"},
+			{11*time.Hour + 59*time.Minute + 59*time.Second, ana, 1, limit.Use{}, 0, "budget_exceeded owner_daily_calls"},
+			{time.Second, ana, 3, limit.Use{}, 2, "budget_exceeded owner_daily_calls"}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := newClock()
+			tt.o.Now = c.now
+			l := limit.New(tt.o)
+			defer l.Close(t.Context())
+			for i, s := range tt.steps {
+				c.move(s.wait)
+				passed, kind := 0, ""
+				for range s.calls {
+					if refused := call(l, s.who, s.use); refused == "" {
+						passed++
+					} else if kind == "" {
+						kind = refused
+					}
+				}
+				if passed != s.want || kind != s.kind {
+					t.Errorf("step %d: %d passed, then %q; want %d, then %q", i+1, passed, kind, s.want, s.kind)
+				}
+			}
+		})
+	}
+}
+
+// A refusal says which budget is spent, and to wait until the day ends: not all at the same moment.
+func TestBudgetRefusal(t *testing.T) {
+	c := newClock()
+	c.move(11*time.Hour + 59*time.Minute) // a minute is left
+	for _, tt := range []struct {
+		o    limit.Options
+		want string
+	}{
+		{limit.Options{Daily: limit.Use{Rows: 1}}, "The daily budget of rows is spent"},
+		{limit.Options{TokenDaily: limit.Use{Cost: 1}}, "The daily budget of cost of this token is spent"},
+	} {
+		tt.o.Now = c.now
+		l := limit.New(tt.o)
+		call(l, ana, limit.Use{Rows: 1, Cost: 1})
+		lo, hi := time.Hour, time.Duration(0)
+		for range 300 {
+			_, err := l.Acquire(t.Context(), ana)
+			p := problem.Of(err)
+			if p == nil || p.Code != problem.BudgetExceeded || p.Detail != tt.want || !p.Retryable() ||
+				p.Suggestion != "The next day begins at 00:00 UTC; an operator can allow more" {
+				t.Fatalf("%+v", p)
+			}
+			lo, hi = min(lo, p.RetryAfter), max(hi, p.RetryAfter)
+		}
+		if lo < time.Minute || hi > time.Minute+6*time.Second || hi-lo < 3*time.Second {
+			t.Errorf("RetryAfter from %v to %v, want it spread behind a minute", lo, hi)
+		}
+		c.move(lo)
+		if refused := call(l, ana, limit.Use{}); refused != "" {
+			t.Error("refused after RetryAfter:", refused)
+		}
+		c.move(-lo)
+	}
+}
+
+// A call that runs over midnight is counted to the day on which it began.
+func TestMidnight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(24*time.Hour - time.Minute) // the bubble begins at midnight
+		ledger := newBook()
+		l := limit.New(limit.Options{Daily: limit.Use{Rows: 10}, Ledger: ledger})
+		release, err := l.Acquire(t.Context(), ana)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Minute)
+		if refused := call(l, ana, limit.Use{Rows: 3}); refused != "" {
+			t.Error(refused)
+		}
+		release(limit.Use{Rows: 10})
+		release(limit.Use{Rows: 10}) // again: nothing
+		if refused := call(l, ana, limit.Use{}); refused != "" {
+			t.Error("the new day's budget was charged:", refused)
+		}
+		if err := l.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := ledger.tells(), "2000-01-01 oana 1 calls 10 rows; 2000-01-02 oana 2 calls 3 rows"; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	})
+}
+
+// What is used is in the ledger half a second later, or when the limiter closes; a limiter that begins finds it.
+func TestRestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ledger := newBook()
+		o := limit.Options{Daily: limit.Use{Calls: 6}, TokenDaily: limit.Use{Rows: 100}, Ledger: ledger}
+		crashes := limit.New(o)
+		call(crashes, ana, limit.Use{Rows: 1})
+		call(crashes, ana, limit.Use{Rows: 2})
+		if got, want := ledger.tells(), "2000-01-01 oana; 2000-01-01 tt1"; got != want {
+			t.Errorf("at once: %s, want %s", got, want)
+		}
+		time.Sleep(500 * time.Millisecond)
+		synctest.Wait()
+		if got, want := ledger.tells(), "2000-01-01 oana 2 calls 3 rows; 2000-01-01 tt1 2 calls 3 rows"; got != want {
+			t.Errorf("after 500 ms: %s, want %s", got, want)
+		}
+		call(crashes, ana, limit.Use{Rows: 50}) // and it crashes within the next 500 ms: this one is forgotten
+		closes := limit.New(o)
+		for range 3 {
+			call(closes, ana, limit.Use{})
+		}
+		if err := closes.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		last := limit.New(o)
+		if got := call(last, ana, limit.Use{}) + call(last, ana, limit.Use{}); got != "budget_exceeded owner_daily_calls" {
+			t.Errorf("5 of 6 calls were made before; two more: %q", got)
+		}
+		crashes.Close(t.Context())
+		last.Close(t.Context())
+	})
+}
+
+// Two limiters on one ledger: what one lets through the other knows a second later at most.
+func TestSharedBudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ledger := newBook()
+		o := limit.Options{Daily: limit.Use{Calls: 100}, Ledger: ledger}
+		a, b := limit.New(o), limit.New(o)
+		passed := [2]int{}
+		for range 400 { // 100 calls a second, in turn
+			for i, l := range []*limit.Limiter{a, b} {
+				if call(l, ana, limit.Use{}) == "" {
+					passed[i]++
+				}
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		// In the time stale of the other, each lets through 50 that the other doesn't count.
+		if n := passed[0] + passed[1]; n < 100 || n > 100+50 {
+			t.Errorf("%v passed, want 100 to 150", passed)
+		}
+		for i, l := range []*limit.Limiter{a, b} {
+			if got := call(l, ana, limit.Use{}); got != "budget_exceeded owner_daily_calls" {
+				t.Errorf("limiter %d at the end: %q", i, got)
+			}
+			l.Close(t.Context())
+		}
+		if got, want := ledger.tells(), fmt.Sprintf("2000-01-01 oana %d calls", passed[0]+passed[1]); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	})
+}
+
+// A ledger that fails refuses, as soon as what is known is old; when it is back nothing is lost.
+func TestLedgerFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ledger := newBook()
+		l := limit.New(limit.Options{Daily: limit.Use{Calls: 1000}, Ledger: ledger})
+		call(l, ana, limit.Use{Rows: 1})
+		ledger.breaks(errors.New("the disk is full"), false)
+		for range 9 { // nine tenths of a second
+			time.Sleep(100 * time.Millisecond)
+			if got := call(l, ana, limit.Use{Rows: 1}); got != "" {
+				t.Error("refused before what is known is old:", got)
+			}
+		}
+		time.Sleep(101 * time.Millisecond)
+		synctest.Wait()
+		for range 3 {
+			_, err := l.Acquire(t.Context(), ana)
+			if p := problem.Of(err); p == nil || p.Kind != "limit_store" || p.Err == nil || p.Err.Error() != "the disk is full" {
+				t.Fatalf("%+v", p)
+			}
+			time.Sleep(time.Second)
+		}
+		ledger.breaks(nil, false)
+		if got := call(l, ana, limit.Use{Rows: 1}); got != "" {
+			t.Error("refused when the ledger was back:", got)
+		}
+		ledger.breaks(errors.New("the connection broke"), true)
+		if err := l.Close(t.Context()); err == nil {
+			t.Error("Close told nothing of a ledger that fails")
+		}
+		if got, want := ledger.tells(), "2000-01-01 oana 11 calls 11 rows"; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		ledger.breaks(nil, false)
+		if err := l.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		// It was told of the last call twice, for it is not known whether it heard: never less than was used.
+		if got, want := ledger.tells(), "2000-01-01 oana 12 calls 12 rows"; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	})
+}
+
+// sleeper answers when its time is over, or its caller's.
+type sleeper time.Duration
+
+func (s sleeper) Spend(ctx context.Context, entries []limit.Entry) ([]limit.Use, error) {
+	select {
+	case <-time.After(time.Duration(s)):
+		return make([]limit.Use, len(entries)), nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// panics is a ledger with a fault.
+type panics struct{}
+
+func (panics) Spend(context.Context, []limit.Entry) ([]limit.Use, error) { panic("boom") }
+
+// short is a ledger that doesn't answer for all.
+type short struct{}
+
+func (short) Spend(context.Context, []limit.Entry) ([]limit.Use, error) { return nil, nil }
+
+func TestLedgerFaults(t *testing.T) {
+	for _, ledger := range []limit.Ledger{panics{}, short{}} {
+		l := limit.New(limit.Options{Daily: limit.Use{Calls: 1000}, Ledger: ledger})
+		if got := call(l, ana, limit.Use{}); got != "rate_limited limit_store" {
+			t.Errorf("%T: %q", ledger, got)
+		}
+	}
+}
+
+// A ledger that doesn't answer holds nobody up for long, however many ask; who goes, goes at once.
+func TestLedgerHangs(t *testing.T) {
+	for _, tt := range []struct {
+		takes time.Duration
+		want  string
+		wait  time.Duration
+	}{{1500 * time.Millisecond, "", 1500 * time.Millisecond}, {time.Hour, "rate_limited limit_store", 2 * time.Second}} {
+		synctest.Test(t, func(t *testing.T) {
+			l := limit.New(limit.Options{Concurrency: 100, Daily: limit.Use{Calls: 1000}, Ledger: sleeper(tt.takes)})
+			begin := time.Now()
+			var wg sync.WaitGroup
+			for range 50 {
+				wg.Go(func() {
+					if got := call(l, ana, limit.Use{}); got != tt.want {
+						t.Errorf("a ledger that takes %v: %q, want %q", tt.takes, got, tt.want)
+					}
+				})
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			defer cancel()
+			wg.Go(func() {
+				if _, err := l.Acquire(ctx, ana); problem.CodeOf(err) != problem.Timeout || time.Since(begin) != 100*time.Millisecond {
+					t.Error("one who goes:", err, time.Since(begin))
+				}
+			})
+			time.Sleep(time.Millisecond)
+			wg.Wait()
+			if waited := time.Since(begin); waited > tt.wait+100*time.Millisecond {
+				t.Errorf("a ledger that takes %v: %v", tt.takes, waited)
+			}
+			l.Close(t.Context())
+		})
+	}
+}
+
+// TestBudgetStorm lets many tokens of one owner call at once: no call more than the budget passes, and all that they
+// used is in the ledger.
+func TestBudgetStorm(t *testing.T) {
+	const most, owners = 3000, 3
+	ledger := newBook()
+	l := limit.New(limit.Options{PerMinute: 60e9, Burst: 1 << 30, Daily: limit.Use{Calls: most}, TokenDaily: limit.Use{Calls: most}, Ledger: ledger})
+	var passed [owners]atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 60 {
+		who := limit.Asker{Owner: fmt.Sprint(i % owners), Token: fmt.Sprint("token", i%12), Depth: i % 2}
+		wg.Go(func() {
+			for range 400 {
+				if call(l, who, limit.Use{Rows: 2, Bytes: 3}) == "" {
+					passed[i%owners].Add(1)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := l.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i := range passed {
+		want := fmt.Sprintf("o%d %d calls %d rows %d bytes", i, most, 2*most, 3*most)
+		if n := passed[i].Load(); n != most || !strings.Contains(ledger.tells(), want) {
+			t.Errorf("owner %d: %d passed, and the ledger says %s; want %s", i, n, ledger.tells(), want)
+		}
+	}
+}
+
+// Calls within calls: each generation has places of its own, so none waits for what it holds itself.
+func TestNested(t *testing.T) {
+	l := limit.New(limit.Options{Concurrency: 1})
+	for depth := range 4 {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := l.Acquire(ctx, limit.Asker{Owner: "ana", Token: "t1", Depth: depth}); err != nil {
+			t.Errorf("depth %d: %v", depth, err)
+		}
+	}
+	if _, err := limit.New(limit.Options{Concurrency: 1, Queue: -1}).Acquire(t.Context(), ana); err != nil {
+		t.Error(err)
+	}
+}
+
+// A model of budgets: a call passes as long as nothing is used up, whatever the clock, the ledger and others do.
+func TestBudgetModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c, ledger := newClock(), newBook()
+		most := limit.Use{Calls: 20, Rows: 50}
+		l := limit.New(limit.Options{Daily: most, Ledger: ledger, Now: c.now})
+		model := map[string]limit.Use{}
+		var open []func(limit.Use)
+		var of []string
+		for range rapid.IntRange(1, 120).Draw(t, "steps") {
+			owner := rapid.SampledFrom([]string{"ana", "bob"}).Draw(t, "owner")
+			switch rapid.IntRange(0, 5).Draw(t, "step") {
+			case 0:
+				c.move(time.Duration(rapid.IntRange(0, 30).Draw(t, "hours")) * time.Hour)
+			case 1:
+				c.move(time.Duration(rapid.IntRange(0, 2000).Draw(t, "ms")) * time.Millisecond)
+			case 2:
+				if len(open) > 0 {
+					used := limit.Use{Rows: int64(rapid.IntRange(0, 20).Draw(t, "rows"))}
+					open[0](used)
+					model[of[0]] = model[of[0]].Plus(used)
+					open, of = open[1:], of[1:]
+				}
+			case 3: // the process ends, and another begins
+				for _, release := range open {
+					release(limit.Use{})
+				}
+				open, of = nil, nil
+				l.Close(context.Background())
+				l = limit.New(limit.Options{Daily: most, Ledger: ledger, Now: c.now, Concurrency: 1000})
+			default:
+				key := c.now().Format(time.DateOnly) + owner
+				used := model[key]
+				release, err := l.Acquire(context.Background(), limit.Asker{Owner: owner})
+				if spent := used.Calls >= most.Calls || used.Rows >= most.Rows; spent != (problem.CodeOf(err) == problem.BudgetExceeded) {
+					t.Fatalf("%s has used %+v: %v", key, used, err)
+				}
+				if err == nil {
+					model[key] = used.Plus(limit.Use{Calls: 1})
+					open, of = append(open, release), append(of, key)
+				}
+			}
+		}
+		for _, release := range open {
+			release(limit.Use{})
+		}
+		l.Close(context.Background())
+	})
+}
+
+func TestCost(t *testing.T) {
+	for _, tt := range []struct{ tokens, price, want int64 }{
+		{0, 3_000_000, 0}, {1_000_000, 3_000_000, 3_000_000}, {1, 3_000_000, 3}, {1, 250_000, 0}, {2, 250_000, 1}, {3, 250_000, 1},
+		{2_500_000, 150_000, 375_000}, {math.MaxInt64, math.MaxInt64 / 1_000_000, math.MaxInt64}, {5, 0, 0},
+	} {
+		if got := limit.Cost(tt.tokens, tt.price); got != tt.want {
+			t.Errorf("%d tokens at %d: %d, want %d", tt.tokens, tt.price, got, tt.want)
+		}
+	}
+}

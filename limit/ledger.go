@@ -1,0 +1,128 @@
+package limit
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"time"
+)
+
+// Use is what calls have used, or how much they may use. No number is negative.
+type Use struct {
+	Calls  int64
+	Rows   int64 // records that left
+	Bytes  int64 // of answers
+	Tokens int64 // of a language model, estimated: Bytes/4
+	Cost   int64 // of these tokens, in millionths of a US dollar
+}
+
+// Plus returns what both have used. What is too much to count stays at the most that can be counted.
+func (u Use) Plus(v Use) Use {
+	return Use{plus(u.Calls, v.Calls), plus(u.Rows, v.Rows), plus(u.Bytes, v.Bytes), plus(u.Tokens, v.Tokens), plus(u.Cost, v.Cost)}
+}
+
+func plus(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+// over returns which of most is used up: "" for none.
+func (u Use) over(most Use) string {
+	switch {
+	case most.Calls > 0 && u.Calls >= most.Calls:
+		return "calls"
+	case most.Rows > 0 && u.Rows >= most.Rows:
+		return "rows"
+	case most.Bytes > 0 && u.Bytes >= most.Bytes:
+		return "bytes"
+	case most.Tokens > 0 && u.Tokens >= most.Tokens:
+		return "tokens"
+	case most.Cost > 0 && u.Cost >= most.Cost:
+		return "cost"
+	}
+	return ""
+}
+
+// Cost returns the price of so many tokens in millionths of a US dollar, to the nearest, when a million of them cost
+// price millionths.
+func Cost(tokens, price int64) int64 {
+	millions, rest := tokens/1e6, tokens%1e6
+	if price > 0 && millions > math.MaxInt64/price {
+		return math.MaxInt64
+	}
+	return plus(millions*price, (rest*price+500_000)/1e6)
+}
+
+// A Day is a day of UTC: how many have passed since 1970-01-01.
+type Day int64
+
+const daySeconds = 24 * 60 * 60
+
+func dayOf(t time.Time) Day { return Day(t.Unix() / daySeconds) }
+
+// String returns the day as 2006-01-02.
+func (d Day) String() string { return d.start().Format(time.DateOnly) }
+
+func (d Day) start() time.Time { return time.Unix(int64(d)*daySeconds, 0).UTC() }
+
+// An Account is what one owner ("o" and who) or one token ("t" and which) uses on one day.
+type Account struct {
+	Day Day
+	Key string
+}
+
+// An Entry adds a use to an account.
+type Entry struct {
+	Account
+	Use
+}
+
+// A Ledger keeps what was used of budgets where several processes share them, and where a restart finds them again.
+type Ledger interface {
+	// Spend adds every entry to its account, or none, and returns what each account has used then, in the order of
+	// the entries. An entry of nothing asks. No account comes twice.
+	Spend(ctx context.Context, entries []Entry) ([]Use, error)
+}
+
+// memory is the Ledger of one process.
+type memory struct {
+	mu    sync.Mutex
+	day   Day // the latest that was asked for
+	spent map[Account]Use
+}
+
+// Spend adds the entries. What is older than yesterday is forgotten: no call is still running that began then.
+func (m *memory) Spend(_ context.Context, entries []Entry) ([]Use, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := make([]Use, len(entries))
+	for i, e := range entries {
+		if e.Day > m.day {
+			m.day = e.Day
+			m.forget()
+		}
+		spent, known := m.spent[e.Account]
+		if !known && len(m.spent) >= mostKeys {
+			return nil, errors.New("too many askers on one day")
+		}
+		out[i] = spent.Plus(e.Use)
+	}
+	for i, e := range entries {
+		m.spent[e.Account] = out[i]
+	}
+	return out, nil
+}
+
+// forget lets old accounts go, into a new map: one that was large stays large.
+func (m *memory) forget() {
+	kept := map[Account]Use{}
+	for a, u := range m.spent {
+		if a.Day >= m.day-1 {
+			kept[a] = u
+		}
+	}
+	m.spent = kept
+}
