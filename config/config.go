@@ -80,22 +80,6 @@ type Results struct {
 	Clients map[string]Form // by the name that a client gives
 }
 
-// Limits bound what one principal can ask for. A zero field takes the default (design 03, 07).
-type Limits struct {
-	Rate        Rate
-	Burst       int                      // calls at once on top of Rate
-	Concurrency int                      // calls of one principal at a time
-	QueryRows   int                      // rows of query_class when the caller gives no limit
-	SampleRows  int                      // rows of get_sample_objects when the caller gives no limit
-	Timeouts    map[string]time.Duration // by tool name
-}
-
-// A Rate is so many calls in so long, for each owner and for each token.
-type Rate struct {
-	Calls int
-	Per   time.Duration
-}
-
 // Auth says who is let in over HTTP.
 type Auth struct {
 	TokensOff bool                // tokens of our own are not accepted

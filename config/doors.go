@@ -10,28 +10,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 )
 
-func (c *Config) limits() strict.Shape {
-	l := &c.Limits
-	return strict.Object(append([]strict.Key{
-		{Name: "rate", Doc: "Calls in a time, for each owner and each token: 600/min", Shape: strict.Rate(&l.Rate.Calls, &l.Rate.Per)},
-		{Name: "burst", Doc: "Calls at once on top of the rate", Shape: strict.Count(&l.Burst, 1, many)},
-		{Name: "concurrency", Doc: "Calls of one principal at a time", Shape: strict.Count(&l.Concurrency, 1, 10_000)},
-		{Name: "rows", Doc: "Rows when the caller gives no limit", Shape: strict.Object([]strict.Key{
-			{Name: "query", Doc: "Of query_class. Default 100", Shape: strict.Count(&l.QueryRows, 1, maxRows)},
-			{Name: "samples", Doc: "Of get_sample_objects. Default 5", Shape: strict.Count(&l.SampleRows, 1, maxSamples)},
-		}, nil)},
-		{Name: "timeouts", Doc: "How long a tool may take, by its name", Shape: strict.Each(strict.Table{Names: "tool", Of: func(name string) (strict.Shape, func()) {
-			var d time.Duration
-			return strict.Span(&d, 10*time.Millisecond, maxTimeout), func() {
-				if l.Timeouts == nil {
-					l.Timeouts = map[string]time.Duration{}
-				}
-				l.Timeouts[name] = d
-			}
-		}})},
-	}, strict.Later("daily", "pending_changes")...), nil)
-}
-
 func (c *Config) auth() strict.Shape {
 	tokens := true
 	var anonymous identity.Principal

@@ -115,11 +115,11 @@ func Count(into *int, least, most int) Shape {
 		}}
 }
 
-var sizeText = regexp.MustCompile(`^([0-9]{1,12}) ?(B|KB|MB|KiB|MiB)$`)
+var sizeText = regexp.MustCompile(`^([0-9]{1,12}) ?(B|KB|MB|GB|KiB|MiB|GiB)$`)
 
 // Size is a number of bytes from least to most, also with a unit: "100 KB" (1,000 bytes each), "1 MiB".
 func Size(into *int, least, most int) Shape {
-	units := map[string]int64{"B": 1, "KB": 1e3, "MB": 1e6, "KiB": 1 << 10, "MiB": 1 << 20}
+	units := map[string]int64{"B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 	be := fmt.Sprintf("a number of bytes from %d to %d, such as 100 KB or 1 MiB", least, most)
 	return Shape{
 		Schema: map[string]any{"anyOf": []any{map[string]any{"type": "integer", "minimum": least, "maximum": most}, map[string]any{"type": "string"}}},
@@ -208,4 +208,36 @@ func Rate(calls *int, per *time.Duration) Shape {
 		*calls, *per = n, units[m[2]]
 		return ""
 	})
+}
+
+var dollarText = regexp.MustCompile(`^(0|[1-9][0-9]{0,8})(\.[0-9]{1,6})?$`)
+
+// Dollars is an amount of US dollars above 0 and up to most, to six decimals: 3 or 2.50. into takes millionths.
+func Dollars(into *int64, most int64) Shape {
+	be := fmt.Sprintf("a number of US dollars above 0 and up to %d, with at most six decimals, such as 3 or 2.50", most)
+	return Shape{Schema: map[string]any{"type": "number", "exclusiveMinimum": 0, "maximum": most},
+		Read: func(r *Reader, n Node, at string) {
+			var written string
+			switch y := n.yaml.(type) {
+			case *ast.IntegerNode:
+				written = y.Token.Value
+			case *ast.FloatNode:
+				written = y.Token.Value
+			}
+			if written == "" {
+				r.Must(n, at, be)
+				return
+			}
+			var v int64
+			if m := dollarText.FindStringSubmatch(written); m != nil {
+				whole, _ := strconv.ParseInt(m[1], 10, 64) // at most nine digits
+				part, _ := strconv.ParseInt((strings.TrimPrefix(m[2], ".") + "000000")[:6], 10, 64)
+				v = whole*1_000_000 + part
+			}
+			if v == 0 || v > most*1_000_000 {
+				r.Wrong(n.Start(), at, "must be %s", be)
+				return
+			}
+			*into = v
+		}}
 }

@@ -122,12 +122,14 @@ func (p *Plant) openGateway(ctx context.Context, sources map[string]source.Sourc
 	c := p.Config
 	var warnings []string
 	p.Gateway, warnings, err = bailiwick.New(ctx, bailiwick.Options{
-		Sources: sources, Rules: c.Rules, Audit: p.Store, Args: args, Limits: limits(c.Limits), Secret: keys["cursors"], Budget: c.Budget,
+		Sources: sources, Rules: c.Rules, Audit: p.Store, Args: args, Limits: limits(c.Limits, p.Store), Price: c.Limits.Price,
+		Secret: keys["cursors"], Budget: c.Budget,
 	})
 	p.Warnings = slices.Concat(c.Notes, warnings)
 	if err != nil {
 		return RuleFaults(c, err)
 	}
+	p.closers = append(p.closers, func() error { return p.Gateway.Close(context.WithoutCancel(ctx)) })
 	if err := CheckTools(c); err != nil {
 		return err
 	}
@@ -182,12 +184,16 @@ func tools(c *config.Config) []tool.Tool {
 	})
 }
 
-func limits(l config.Limits) limit.Options {
-	o := limit.Options{Burst: l.Burst, Concurrency: l.Concurrency}
+func limits(l config.Limits, ledger limit.Ledger) limit.Options {
+	o := limit.Options{Burst: l.Burst, Concurrency: l.Concurrency, Ledger: ledger, Daily: daily(l.Daily), TokenDaily: daily(l.TokenDaily)}
 	if l.Rate.Per > 0 {
-		o.PerMinute = max(int(int64(l.Rate.Calls)*int64(time.Minute)/int64(l.Rate.Per)), 1)
+		o.Every = max(l.Rate.Per/time.Duration(l.Rate.Calls), 1)
 	}
 	return o
+}
+
+func daily(d config.Daily) limit.Use {
+	return limit.Use{Calls: int64(d.Calls), Rows: int64(d.Rows), Bytes: int64(d.Bytes), Tokens: int64(d.Tokens), Cost: d.Cost}
 }
 
 // Door returns what server options a configuration asks for.
