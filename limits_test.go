@@ -86,14 +86,14 @@ func refused(t *testing.T, name, arguments string, o limit.Options) (answer stri
 			t.Fatal(err)
 		}
 		all.Write(body)
-		return drawn.ReplaceAllString(all.String(), `$1 drawn`), kind
+		return drawnAnew.ReplaceAllString(all.String(), `$1 drawn`), kind
 	}
 	t.Fatal("it was not refused")
 	return "", ""
 }
 
 // The estimate of the answer's tokens counts the digits of the others.
-var drawn = regexp.MustCompile(`(Retry-After|retry_after|est_tokens)"?: ?([1-6](\.\d+)?|5[789])\b`)
+var drawnAnew = regexp.MustCompile(`(Retry-After|retry_after|est_tokens)"?: ?([1-6](\.\d+)?|5[789])\b`)
 
 // TestStoreFailure wants a store of limits that fails to look over the wire as a limit that is reached does, for
 // tools that read and tools that write; nothing of why leaves.

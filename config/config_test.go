@@ -71,6 +71,9 @@ limits:
   concurrency: 4
   rows: {query: 20, samples: 3}
   timeouts: {query_class: 1m30s}
+  daily: {calls: 1000, rows: 20000, bytes: 1 GiB, tokens: 500000, cost: 2.50}
+  daily_per_token: {calls: 100, rows: 2000, bytes: 100 MB, tokens: 50000, cost: 1}
+  price_per_million_tokens: 3.00
 auth:
   tokens: true
   token_life: 30d
@@ -144,7 +147,9 @@ func TestParse(t *testing.T) {
 		Results: config.Results{Default: config.Text, Clients: map[string]config.Form{"claude-code": config.Structured}},
 		Budget:  65536,
 		Limits: config.Limits{Rate: config.Rate{Calls: 600, Per: time.Minute}, Burst: 50, Concurrency: 4, QueryRows: 20, SampleRows: 3,
-			Timeouts: map[string]time.Duration{"query_class": 90 * time.Second}},
+			Timeouts:   map[string]time.Duration{"query_class": 90 * time.Second},
+			Daily:      config.Daily{Calls: 1000, Rows: 20_000, Bytes: 1 << 30, Tokens: 500_000, Cost: 2_500_000},
+			TokenDaily: config.Daily{Calls: 100, Rows: 2000, Bytes: 100_000_000, Tokens: 50_000, Cost: 1_000_000}, Price: 3_000_000},
 		Auth: config.Auth{TokenLife: 720 * time.Hour,
 			Anonymous: &identity.Principal{ID: "anonymous", Name: "anonymous", Kind: identity.Agent, Scopes: []identity.Scope{identity.Read}}},
 		Stdio: identity.Principal{ID: "stdio", Name: "desk", Kind: identity.Agent, Owner: "ada@example.org", Tenant: "acme",
