@@ -22,17 +22,18 @@ var mayImport = map[string]string{
 	"problem": "",
 	"value":   "problem",
 	"schema":  "value",
+	"mask":    "problem value",
 	"query":   "problem query/search value",
 
 	"query/search": "problem",
 
-	"algebra": "query schema value",
+	"algebra": "mask query schema value",
 
 	// the way
 	"identity":              "problem query value",
-	"bind":                  "algebra bind/typed problem query schema value",
+	"bind":                  "algebra bind/typed mask problem query schema value",
 	"bind/typed":            "algebra problem query schema value",
-	"policy":                "algebra bind identity problem query query/search schema value",
+	"policy":                "algebra bind identity mask problem query query/search schema value",
 	"compile":               "algebra compile/expr compile/expr/mysql compile/expr/postgres compile/expr/sqlite compile/regex compile/stage policy problem query schema value",
 	"compile/expr":          "algebra problem query schema value",
 	"compile/expr/mysql":    "algebra compile/expr compile/regex problem query schema value",
@@ -41,11 +42,11 @@ var mayImport = map[string]string{
 	"compile/stage":         "algebra compile/expr problem query schema",
 	"compile/regex":         "problem query",
 	"source":                "policy schema value",
-	"redact":                "policy problem value",
+	"redact":                "mask policy problem value",
 	"shape":                 "policy problem redact value",
 	"audit":                 "problem value",
 	"limit":                 "problem",
-	".":                     "audit exposure identity limit policy problem query redact schema shape source value",
+	".":                     "audit exposure identity limit mask policy problem query redact schema shape source value",
 
 	// doors to data
 	"source/sqldb":                "compile compile/expr policy problem query schema source source/sqldb/catalogue source/sqldb/sqlitefunc value",

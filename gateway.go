@@ -21,6 +21,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/limit"
+	"github.com/bailiwick-dev/bailiwick/mask"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -37,7 +38,7 @@ type Options struct {
 	Audit   audit.Log                // where calls are recorded; nil refuses, for what can't be recorded isn't answered
 	Args    audit.ArgHasher          // hashes arguments for the record; the zero one leaves them out
 	Limits  limit.Options            // the zero Options take the defaults
-	Secret  []byte                   // 32 bytes that seal cursors, the same on all replicas; nil takes random ones
+	Secret  []byte                   // 32 bytes that seal cursors and hash masked values, the same on all replicas; nil takes random ones
 	Budget  int                      // most bytes of the records of one answer; 0 takes shape.DefaultBudget
 	Price   int64                    // of a million estimated tokens, in millionths of a US dollar; 0 for none
 	Now     func() time.Time         // the clock; nil takes time.Now
@@ -48,6 +49,7 @@ type Gateway struct {
 	options Options
 	limits  *limit.Limiter
 	cursors *shape.Cursors
+	masks   mask.Key
 	policy  atomic.Pointer[policy.Policy]
 
 	subscribers subscribers
@@ -72,7 +74,7 @@ func New(ctx context.Context, o Options) (*Gateway, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	g := &Gateway{options: o, limits: limit.New(o.Limits), cursors: cursors}
+	g := &Gateway{options: o, limits: limit.New(o.Limits), cursors: cursors, masks: mask.NewKey(o.Secret)}
 	warnings, err := g.Refresh(ctx)
 	return g, warnings, err
 }
@@ -163,5 +165,5 @@ func (g *Gateway) rows(ctx context.Context, p *policy.Policy, who identity.Princ
 	if err != nil {
 		return redact.Rows{}, err
 	}
-	return redact.Apply(permit, rows)
+	return redact.Apply(permit, g.masks, rows)
 }

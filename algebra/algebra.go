@@ -11,6 +11,7 @@ package algebra
 import (
 	"slices"
 
+	"github.com/bailiwick-dev/bailiwick/mask"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -66,6 +67,10 @@ type Column struct {
 	// Class is the class that it points to, as the asker addresses it, and ClassKey the field there whose value it holds;
 	// "" for none.
 	Class, ClassKey string
+	// Mask is how the value leaves; nil for as it is. Until then it is raw, so nothing may depend on it: it stands in
+	// no order, a Ref of a Map or a Union passes it on and no other expression or condition names it, and no list of
+	// records holds it.
+	Mask *mask.Mask
 }
 
 // Key is the name by which bound filters name c in the first part of their paths. It is unique in a Shape.

@@ -36,6 +36,9 @@ func (s Shape) String() string {
 			names[i] = fmt.Sprintf("#%d", i)
 		}
 		names[i] += ":" + c.Type.String()
+		if c.Mask != nil {
+			names[i] += " as " + string(c.Mask.Kind)
+		}
 	}
 	order := make([]string, len(s.Order))
 	for i, o := range s.Order {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/algebra"
 	"github.com/bailiwick-dev/bailiwick/bind/typed"
+	"github.com/bailiwick-dev/bailiwick/mask"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -27,11 +28,12 @@ type Relations interface {
 
 // A Relation is a view of a class.
 type Relation struct {
-	Number int             // in the plan's Views
-	Name   string          // of the class, as the asker addresses it
-	Scope  Scope           // what filters over it can name
-	Fields []*schema.Field // the visible ones
-	Key    []string        // the fields that identify a record; nil when not all of them are visible
+	Number int                   // in the plan's Views
+	Name   string                // of the class, as the asker addresses it
+	Scope  Scope                 // what filters over it can name
+	Fields []*schema.Field       // the visible ones
+	Key    []string              // the fields that identify a record; nil when not all of them are visible
+	Masks  map[string]*mask.Mask // by field; those that aren't masked are missing
 }
 
 // Pipeline binds the stages of q to from, the view of its class, and to the views that relations opens. It returns notes
@@ -68,7 +70,7 @@ type records struct {
 func (b *binder) start(from *Relation) *records {
 	shape := algebra.Shape{Columns: make([]algebra.Column, len(from.Fields))}
 	for i, f := range from.Fields {
-		c := algebra.Column{Path: query.Path{f.Name}, Type: f.Type, Field: f, NotNull: f.NotNull, ID: from.Scope.ID(f.Name)}
+		c := algebra.Column{Path: query.Path{f.Name}, Type: f.Type, Field: f, NotNull: f.NotNull, ID: from.Scope.ID(f.Name), Mask: from.Masks[f.Name]}
 		c.Class, c.ClassKey = from.Scope.Pointer(f.Name)
 		if f.Type == schema.Array {
 			c.Type, c.List = schema.JSON, true
@@ -80,7 +82,9 @@ func (b *binder) start(from *Relation) *records {
 	}
 	if from.Key == nil { // every field, so that records in one place can't be told apart
 		for i := range shape.Columns {
-			shape.Order = append(shape.Order, algebra.Place{Column: i})
+			if shape.Columns[i].Mask == nil { // else it leaves as null
+				shape.Order = append(shape.Order, algebra.Place{Column: i})
+			}
 		}
 	}
 	r := &records{binder: b, program: &algebra.Program{From: from.Number, Base: shape}}

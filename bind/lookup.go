@@ -63,12 +63,17 @@ func pair(local, foreign typed.Node) (algebra.Pair, error) {
 	return algebra.Pair{Left: x, Right: y}, err
 }
 
-// kept binds the stages of a lookup and returns the foreign value as a column of what they give.
-func (right *records) kept(l query.Lookup, foreign typed.Node) (typed.Node, error) {
+// kept binds the stages of a lookup and returns the foreign value as a column of what they give: documents, or columns.
+func (right *records) kept(l query.Lookup, foreign typed.Node, documents bool) (typed.Node, error) {
 	at := right.hidden([]typed.Node{foreign})
 	right.keep = at
 	if err := right.stages(l.Stages); err != nil {
 		return typed.Node{}, err
+	}
+	if documents {
+		if err := right.unmasked(l.At); err != nil {
+			return typed.Node{}, err
+		}
 	}
 	return right.column(right.keep[0], query.Pointer(l.At, "foreignField")), nil
 }
@@ -82,7 +87,7 @@ func (r *records) join(l query.Lookup, u query.Unwind) error {
 	if err != nil {
 		return err
 	}
-	if foreign, err = right.kept(l, foreign); err != nil {
+	if foreign, err = right.kept(l, foreign, false); err != nil {
 		return err
 	}
 	if right.used {
@@ -142,7 +147,7 @@ func (r *records) lookup(l query.Lookup) error {
 		values = append(values, x)
 	}
 	if l.Local != nil && len(l.Let) == 0 && recordwise(l.Stages) {
-		if foreign, err = right.kept(l, foreign); err != nil {
+		if foreign, err = right.kept(l, foreign, true); err != nil {
 			return err
 		}
 		on, err := pair(values[0], foreign)
@@ -177,7 +182,10 @@ func (r *records) correlated(l query.Lookup, right *records, foreign typed.Node,
 		right.add(&algebra.Filter{If: algebra.Apply{Op: algebra.Same, Args: []algebra.Expr{x, y}, T: schema.Boolean}, Shape: *right.shape})
 		right.used = true
 	}
-	return right.stages(l.Stages)
+	if err := right.stages(l.Stages); err != nil {
+		return err
+	}
+	return right.unmasked(l.At)
 }
 
 // nest adds a stage that gives its records one list more, called as.
@@ -226,8 +234,11 @@ func (r *records) graphLookup(s query.GraphLookup) error {
 	if c.Start, err = start.Want(to.Kind(), "$graphLookup"); err != nil {
 		return err
 	}
-	at := right.hidden([]typed.Node{to, next})
-	c.To, c.From = at[0], at[1]
+	right.keep = right.hidden([]typed.Node{to, next})
+	if err := right.unmasked(s.At); err != nil {
+		return err
+	}
+	c.To, c.From = right.keep[0], right.keep[1]
 	r.nest(c, &c.Shape, query.ParsePath(s.As))
 	return nil
 }

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailiwick-dev/bailiwick/algebra"
 	"github.com/bailiwick-dev/bailiwick/bind"
+	"github.com/bailiwick-dev/bailiwick/mask"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -18,7 +20,17 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 // shop is the views of the tests, in the order in which they are numbered when they are opened.
-type shop struct{ opened []string }
+type shop struct {
+	opened []string
+	masks  map[string]map[string]*mask.Mask // by class
+}
+
+// masks are those of the views in testdata/masks.txt.
+var masks = map[string]map[string]*mask.Mask{
+	"orders":    {"status": {Kind: mask.Partial}, "meta": {Kind: mask.Null}, "loose": {Kind: mask.Null}, "tags": {Kind: mask.Null}},
+	"customers": {"name": {Kind: mask.Hash}},
+	"events":    {"n": {Kind: mask.Null}},
+}
 
 var classes = map[string]view{
 	"orders": {fields: []schema.Field{{Name: "id", Type: schema.Integer, NotNull: true}, {Name: "customer_id", Type: schema.Integer},
@@ -45,7 +57,7 @@ func (s *shop) Open(name, at string) (*bind.Relation, error) {
 	if n < 0 {
 		n, s.opened = len(s.opened), append(s.opened, name)
 	}
-	r := &bind.Relation{Number: n, Name: name, Scope: v, Key: v.key}
+	r := &bind.Relation{Number: n, Name: name, Scope: v, Key: v.key, Masks: s.masks[name]}
 	for i := range v.fields {
 		r.Fields = append(r.Fields, &v.fields[i])
 	}
@@ -82,7 +94,7 @@ func (v view) Pointer(key string) (class, field string) {
 // TestPipelines shows what becomes of pipelines: each line of the file that begins with > is one over orders, what
 // follows is its program, or where and why it is refused.
 func TestPipelines(t *testing.T) {
-	for _, file := range []string{"testdata/stages.txt", "testdata/expressions.txt", "testdata/refusals.txt"} {
+	for _, file := range []string{"testdata/stages.txt", "testdata/expressions.txt", "testdata/refusals.txt", "testdata/masks.txt"} {
 		t.Run(file, func(t *testing.T) {
 			golden, err := os.ReadFile(file)
 			if err != nil {
@@ -97,7 +109,7 @@ func TestPipelines(t *testing.T) {
 				case strings.HasPrefix(line, ">"):
 					asked++
 					text := strings.TrimSpace(line[1:])
-					fmt.Fprintf(&out, "\n> %s\n%s\n", text, bound(t, text))
+					fmt.Fprintf(&out, "\n> %s\n%s\n", text, bound(t, text, strings.HasSuffix(file, "masks.txt")))
 				}
 			}
 			if asked == 0 {
@@ -115,7 +127,7 @@ func TestPipelines(t *testing.T) {
 	}
 }
 
-func bound(t *testing.T, text string) string {
+func bound(t *testing.T, text string, masked bool) string {
 	v, err := value.Read([]byte("["+text+"]"), 100)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
@@ -125,6 +137,9 @@ func bound(t *testing.T, text string) string {
 		return refusal(err)
 	}
 	s := &shop{}
+	if masked {
+		s.masks = masks
+	}
 	from, err := s.Open("orders", "/class_name")
 	if err != nil {
 		t.Fatal(err)
@@ -132,6 +147,9 @@ func bound(t *testing.T, text string) string {
 	program, notes, err := bind.Pipeline(&query.Pipeline{Class: "orders", Stages: stages}, from, s)
 	if err != nil {
 		return refusal(err)
+	}
+	if err := algebra.CheckMasks(program); err != nil {
+		t.Errorf("%s: %v", text, err)
 	}
 	said := program.String()
 	_, said, _ = strings.Cut(said, "\n") // the columns of orders are always the same

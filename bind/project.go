@@ -5,6 +5,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/algebra"
 	"github.com/bailiwick-dev/bailiwick/bind/typed"
+	"github.com/bailiwick-dev/bailiwick/mask"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -114,7 +115,7 @@ func begins(path, prefix query.Path) bool {
 // all defines all columns as they are, objects whole, but those that without names.
 func (r *records) all(without ...query.Path) []definition {
 	var defs []definition
-	whole, _ := r.below(nil, "")
+	whole, _ := r.below(nil, "", true)
 	var walk func(path query.Path, n typed.Node)
 	walk = func(path query.Path, n typed.Node) {
 		for _, w := range without {
@@ -171,15 +172,15 @@ func (r *records) projectStage(s query.Project) error {
 	var defs []definition
 	id := query.Path{"_id"}
 	named := slices.ContainsFunc(s.Fields, func(f query.Computed) bool { return f.Name[0] == "_id" })
-	if n, err := r.Field(id, s.At); err == nil && !s.NoID && !named {
+	if n, err := r.find(id, s.At, true); err == nil && !s.NoID && !named {
 		defs = append(defs, definition{path: id, node: n, at: s.At})
 	}
 	for _, f := range s.Fields {
 		n, err := typed.Node{}, error(nil)
 		if f.Value == nil {
-			n, err = r.Field(f.Name, f.At)
+			n, err = r.find(f.Name, f.At, true)
 		} else {
-			n, err = typed.Bind(f.Value, r)
+			n, err = r.passed(f.Value)
 		}
 		if err != nil {
 			return err
@@ -205,7 +206,7 @@ func output(n *typed.Node) error {
 func (r *records) unset(fields []query.Computed) error {
 	var without []query.Path
 	for _, f := range fields {
-		n, err := r.Field(f.Name, f.At)
+		n, err := r.find(f.Name, f.At, true)
 		switch {
 		case err != nil && f.Name.String() == "_id": // often written without need
 			continue
@@ -230,7 +231,7 @@ func (r *records) addFields(s query.AddFields) error {
 	}
 	defs := r.all(names...)
 	for _, f := range s.Fields {
-		n, err := typed.Bind(f.Value, r)
+		n, err := r.passed(f.Value)
 		if err == nil {
 			err = output(&n)
 		}
@@ -272,6 +273,9 @@ func (r *records) within(d definition, defs *[]definition) (definition, error) {
 			continue
 		}
 		whole := (*defs)[i]
+		if c := whole.node.Column; c != nil && c.Mask != nil {
+			return d, mask.Refuse(whole.path.String(), d.at)
+		}
 		if whole.node.Expr.Type() != schema.JSON || whole.node.List {
 			return d, problem.Invalid(d.at, "%s: %s is %s and can't have members", d.path, whole.path, typed.What(&whole.node))
 		}

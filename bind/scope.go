@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bailiwick-dev/bailiwick/bind/typed"
+	"github.com/bailiwick-dev/bailiwick/mask"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -21,6 +22,9 @@ func (s columns) Field(path query.Path, at string) (*schema.Field, string, int, 
 			continue
 		}
 		c := &s.shape.Columns[i]
+		if c.Mask != nil {
+			return nil, "", 0, mask.Refuse(key, at)
+		}
 		f := schema.Field{Type: c.Type}
 		if c.Field != nil {
 			s.relations.Named(c.Field)
@@ -29,7 +33,7 @@ func (s columns) Field(path query.Path, at string) (*schema.Field, string, int, 
 		f.Name = key
 		return &f, key, n, nil
 	}
-	if n, ok := s.below(path, at); ok {
+	if n, ok := s.below(path, at, false); ok {
 		return nil, "", 0, problem.Invalid(at, "%s is an object; name one of its members, such as %s.%s", path, path, n.Members[0].Name)
 	}
 	_, err := s.records.Field(path, at)

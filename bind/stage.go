@@ -165,7 +165,7 @@ func (r *records) unwind(s query.Unwind) error {
 }
 
 func (r *records) replaceRoot(s query.ReplaceRoot) error {
-	n, err := typed.Bind(s.Root, r)
+	n, err := r.passed(s.Root)
 	if err != nil {
 		return err
 	}
@@ -185,6 +185,9 @@ func (r *records) facet(s query.Facet) error {
 		branch := &records{binder: r.binder, program: &algebra.Program{From: algebra.Input, Base: *r.shape}, unknown: r.unknown}
 		branch.shape = &branch.program.Base
 		if err := branch.stages(b.Stages); err != nil {
+			return err
+		}
+		if err := branch.unmasked(query.Pointer(s.At, b.Name)); err != nil {
 			return err
 		}
 		f.Branches = append(f.Branches, branch.program)
@@ -228,7 +231,11 @@ func (r *records) unionWith(s query.UnionWith) error {
 			return err
 		}
 		u.Left, u.Added = append(u.Left, out[0]), append(u.Added, out[1])
-		u.Shape.Columns = append(u.Shape.Columns, united(p, t, sides))
+		c, ok := united(p, t, sides)
+		if !ok {
+			return unlike(p, s.At)
+		}
+		u.Shape.Columns = append(u.Shape.Columns, c)
 	}
 	n := len(paths)
 	u.Shape.Columns = append(u.Shape.Columns, algebra.Column{Type: schema.Integer, NotNull: true}, algebra.Column{Type: schema.Integer, NotNull: true})
@@ -238,12 +245,20 @@ func (r *records) unionWith(s query.UnionWith) error {
 	return nil
 }
 
-// united is the column of both sides of a union. It holds ids where both do.
-func united(path query.Path, t schema.Type, sides []typed.Node) algebra.Column {
-	c := algebra.Column{Path: path, Type: t, List: typed.Lists(sides), ID: t != schema.JSON}
+// united is the column of both sides of a union, and false where what is masked on one side isn't so on the other. It
+// holds ids where both do.
+func united(path query.Path, t schema.Type, sides []typed.Node) (c algebra.Column, ok bool) {
+	c = algebra.Column{Path: path, Type: t, List: typed.Lists(sides), ID: t != schema.JSON}
+	for _, n := range sides {
+		if n.Column != nil && n.Column.Mask != nil {
+			c.Mask = n.Column.Mask
+		}
+	}
 	for _, n := range sides {
 		switch {
 		case n.Column == nil: // null
+		case n.Column.Mask != c.Mask || c.Mask != nil && n.Expr.Type() != t:
+			return c, false
 		case !n.Column.ID:
 			c.ID = false
 		case c.Class == "":
@@ -252,7 +267,14 @@ func united(path query.Path, t schema.Type, sides []typed.Node) algebra.Column {
 			c.Class, c.ClassKey = "", ""
 		}
 	}
-	return c
+	return c, true
+}
+
+// unlike refuses a union of masked values with others.
+func unlike(path query.Path, at string) error {
+	return &problem.Error{Code: problem.InvalidQuery, Kind: "field_masked", Pointer: at,
+		Detail:     fmt.Sprintf("%s is masked, and not the same field on both sides", path),
+		Suggestion: "leave it out on one side, or give it another name, with $project"}
 }
 
 func visible(s *algebra.Shape) []query.Path {

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/mask"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -58,6 +59,7 @@ type Column struct {
 	Field *schema.Field // what it is read from
 	Part  query.Path    // the part of a JSON field; nil for all of it
 	ID    bool          // it is an id: it leaves as text
+	Mask  *mask.Mask    // how it leaves; nil as it is
 	Leads int           // for a pointer that is followed: the join it leads to, else -1
 }
 

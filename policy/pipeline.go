@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/bailiwick-dev/bailiwick/algebra"
 	"github.com/bailiwick-dev/bailiwick/bind"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -44,7 +45,7 @@ func (r *relations) add(v *View, at string) (*bind.Relation, error) {
 		}
 		r.plan.Views = append(r.plan.Views, v)
 	}
-	return &bind.Relation{Number: n, Name: v.name, Scope: viewScope{v}, Fields: v.Fields(), Key: v.Key()}, nil
+	return &bind.Relation{Number: n, Name: v.name, Scope: viewScope{v}, Fields: v.Fields(), Key: v.Key(), Masks: v.class.masks}, nil
 }
 
 // pipeline narrows every class that a pipeline names to a view, and bounds what leaves.
@@ -62,6 +63,11 @@ func (p *Policy) pipeline(who identity.Principal, q *query.Pipeline) (Permit, er
 	if plan.Program, plan.Notes, err = bind.Pipeline(q, from, views); err != nil {
 		return Permit{}, err
 	}
+	if slices.ContainsFunc(plan.Views, func(v *View) bool { return v.class.masks != nil }) {
+		if err := algebra.CheckMasks(plan.Program); err != nil {
+			return Permit{}, fmt.Errorf("bind made what tells of a masked value: %w", err)
+		}
+	}
 	if plan.Limit, plan.Auto, err = bound(q); err != nil {
 		return Permit{}, err
 	}
@@ -71,7 +77,7 @@ func (p *Policy) pipeline(who identity.Principal, q *query.Pipeline) (Permit, er
 			if f == nil { // it is in no class
 				f = &schema.Field{Name: c.Key(), Type: c.Type}
 			}
-			plan.Columns = append(plan.Columns, Column{Path: c.Path, Join: -1, Field: f, ID: c.ID, Leads: -1})
+			plan.Columns = append(plan.Columns, Column{Path: c.Path, Join: -1, Field: f, ID: c.ID, Mask: c.Mask, Leads: -1})
 		}
 	}
 	return Permit{plan}, nil

@@ -16,6 +16,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/bind"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/mask"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -47,6 +48,9 @@ type class struct {
 	visible   []*schema.Field // in the order of the class
 	seen      map[string]*schema.Field
 	large     map[string]bool
+	masks     map[string]*mask.Mask // by visible field
+	included  []*schema.Field       // what leaves of a record that a pointer leads to
+	dropped   []string              // the visible fields that don't
 	tenant    *tenant
 	canonical query.Filter // bound
 	relations []relation   // of one field each
@@ -112,6 +116,7 @@ func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 	}
 	for _, c := range p.classes {
 		c.filters(func(format string, args ...any) { fail(ruled[c], format, args...) })
+		c.mask(p, func(format string, args ...any) { fail(ruled[c], format, args...) })
 	}
 	for _, c := range p.classes {
 		if c.circular() {
@@ -162,6 +167,7 @@ func (c *class) fields(fail func(string, ...any)) {
 	known("visible", r.Visible)
 	known("denied", r.Denied)
 	known("large", r.Large)
+	known("join", r.Join)
 	known("lift", r.Lift)
 	documented := slices.Sorted(maps.Keys(r.Fields))
 	known("fields", documented)
@@ -200,6 +206,7 @@ func (c *class) fields(fail func(string, ...any)) {
 	for _, n := range r.Large {
 		c.large[n] = true
 	}
+	c.include(fail)
 }
 
 // documented checks the documented values of fields.

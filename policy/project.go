@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/bailiwick-dev/bailiwick/mask"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -126,6 +127,9 @@ func (p *projection) join(path query.Path, at string) (int, error) {
 	if v.Field(name) == nil {
 		return 0, v.unknown(name, at)
 	}
+	if v.Mask(name) != nil {
+		return 0, mask.Refuse(name, at)
+	}
 	to := v.pointer(name)
 	if to == nil {
 		return 0, &problem.Error{Code: problem.InvalidQuery, Pointer: at, Near: problem.Nearest(name, v.pointerNames(), 3),
@@ -150,19 +154,18 @@ func (v *View) pointerNames() []string {
 	return names
 }
 
-// included adds the columns of a record that a pointer leads to: all but the large ones, which are told.
+// included adds the columns of a record that a pointer leads to, and tells which it leaves out.
 func (p *projection) included(path query.Path) {
 	j := p.at[path.String()]
-	v := p.plan.Joins[j].View
-	for _, f := range v.Fields() {
-		if v.Large(f.Name) {
-			if p.plan.Truncated == nil {
-				p.plan.Truncated = map[string][]string{}
-			}
-			p.plan.Truncated[path.String()] = append(p.plan.Truncated[path.String()], f.Name)
-			continue
-		}
+	c := p.plan.Joins[j].View.class
+	for _, f := range c.included {
 		p.add(Column{Path: append(slices.Clone(path), f.Name), Join: j, Field: f})
+	}
+	if c.dropped != nil {
+		if p.plan.Truncated == nil {
+			p.plan.Truncated = map[string][]string{}
+		}
+		p.plan.Truncated[path.String()] = c.dropped
 	}
 }
 
@@ -179,6 +182,7 @@ func (p *projection) add(c Column) {
 			return have.Join == c.Join && have.Field == c.Field
 		})
 	}
+	c.Mask = p.view(c.Join).Mask(c.Field.Name)
 	c.ID = c.Part == nil && c.Field.Type == schema.Integer && p.view(c.Join).ID(c.Field.Name)
 	p.plan.Columns = append(p.plan.Columns, c)
 }

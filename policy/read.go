@@ -6,6 +6,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/bind"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/mask"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -117,10 +118,7 @@ func (plan *Plan) byID(ids []string) error {
 	return err
 }
 
-// created are the names, without case and separators, of fields that tell when a record was made.
-var created = []string{"createdat", "created", "createdon", "createddate", "datecreated", "creationdate", "insertedat"}
-
-// order makes the order total: what is asked for, then the key, or every field of a class without one. Physical
+// order makes the order total: what is asked for, then the key, or every field of a class without one that isn't masked. Physical
 // order depends on what is hidden; this doesn't.
 func (plan *Plan) order(q *query.Find) error {
 	v := plan.View
@@ -138,6 +136,9 @@ func (plan *Plan) order(q *query.Find) error {
 			return v.unknown(s.Path[0], "/order")
 		}
 		v.policy.uses.reads(f)
+		if v.Mask(f.Name) != nil {
+			return mask.Refuse(f.Name, "/order")
+		}
 		if len(s.Path) > 1 || f.Type.Structured() || f.Type == schema.Opaque {
 			return &problem.Error{Code: problem.Unsupported, Pointer: "/order",
 				Detail: fmt.Sprintf("%s can't be ordered by: its type is %s", s.Path, f.Type)}
@@ -147,7 +148,7 @@ func (plan *Plan) order(q *query.Find) error {
 	if q.Sample {
 		for _, name := range created {
 			for _, f := range v.Fields() {
-				if f.Type == schema.Date && strings.Join(split(f.Name), "") == name {
+				if f.Type == schema.Date && strings.Join(split(f.Name), "") == name && v.Mask(f.Name) == nil {
 					add(f, true)
 				}
 			}
@@ -161,7 +162,9 @@ func (plan *Plan) order(q *query.Find) error {
 		return nil
 	}
 	for _, f := range v.Fields() {
-		add(f, false)
+		if v.Mask(f.Name) == nil { // what is masked without a key is null
+			add(f, false)
+		}
 	}
 	return nil
 }

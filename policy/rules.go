@@ -2,6 +2,7 @@ package policy
 
 import (
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/mask"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
@@ -51,12 +52,12 @@ type TenantRule struct {
 	Bypass  string // CEL over principal: who sees the records of all tenants; "" for nobody, and an error is no bypass
 }
 
-// A Mask is how a value leaves that isn't to be seen whole.
-type Mask string
+// A Mask is how a value leaves that isn't to be seen whole: mask.Partial, mask.Hash or mask.Null.
+type Mask = mask.Kind
 
-// The masks (design 02). A null stays null under each.
+// The masks, as package mask tells them.
 const (
-	Partial Mask = "partial" // the first character, and what tells its form: j•••@e•••.com
-	Hash    Mask = "hash"    // the same text for the same value of a field, which nobody can turn back
-	Null    Mask = "null"    // null, always
+	Partial = mask.Partial
+	Hash    = mask.Hash
+	Null    = mask.Null
 )

@@ -16,7 +16,7 @@ type Access struct {
 	Class   string   // as the asker addresses it
 	Indexed []string // fields of the leading filter with conditions that an index or the key serves
 	Others  []string // the other fields of that filter
-	Leading []string // all visible fields that lead an index or the key, in the order of the class
+	Leading []string // all visible fields that can be asked for and lead an index or the key, in the order of the class
 	Scan    bool     // every record has to be read
 	Refused bool     // and the rules refuse that
 }
@@ -56,7 +56,7 @@ func (p *Policy) access(plan *Plan) Access {
 	}
 	r := &reach{leads: map[string]bool{}, named: map[string]bool{}, serves: map[string]bool{}, view: v}
 	lead := func(fields []string) {
-		if len(fields) > 0 && v.Field(fields[0]) != nil {
+		if len(fields) > 0 && v.Field(fields[0]) != nil && v.Mask(fields[0]) == nil {
 			r.leads[fields[0]] = true
 		}
 	}

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 
+	"github.com/bailiwick-dev/bailiwick/mask"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -52,11 +53,15 @@ type viewScope struct{ *View }
 
 // Field implements bind.Scope.
 func (s viewScope) Field(path query.Path, at string) (*schema.Field, string, int, error) {
-	if f := s.View.Field(path[0]); f != nil {
-		s.policy.uses.reads(f)
-		return f, path[0], 1, nil
+	f := s.View.Field(path[0])
+	if f == nil {
+		return nil, "", 0, s.unknown(path[0], at)
 	}
-	return nil, "", 0, s.unknown(path[0], at)
+	s.policy.uses.reads(f)
+	if s.Mask(f.Name) != nil {
+		return nil, "", 0, mask.Refuse(f.Name, at)
+	}
+	return f, path[0], 1, nil
 }
 
 // ID implements bind.Scope.

@@ -6,13 +6,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/mask"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/query/search"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A Search is a search.Query narrowed to visible fields: what an index holds of others must not decide anything.
+// A Search is a search.Query narrowed to visible fields that aren't masked: what an index holds of others must not decide anything.
 type Search struct {
 	Terms   []string
 	Without []string
@@ -25,7 +26,7 @@ type Searched struct {
 	Fields []string // one or more, all visible
 }
 
-// SearchFields returns the visible fields that text can be searched in, in the order of the class.
+// SearchFields returns the visible fields, none of them masked, that text can be searched in, in the order of the class.
 func (v *View) SearchFields() []string {
 	var out []string
 	for _, f := range v.Fields() {
@@ -39,14 +40,14 @@ func (v *View) SearchFields() []string {
 // textIndex returns the index that a visible field is searched by: one that holds nothing hidden before one that does,
 // so that what is hidden doesn't choose, and one of single fields before one of several together; nil for none.
 func (v *View) textIndex(field string) *schema.TextIndex {
-	hidden := func(name string) bool { return v.Field(name) == nil }
+	hidden := func(name string) bool { return v.Field(name) == nil || v.Mask(name) != nil }
 	var best [3]*schema.TextIndex
 	for i := range v.class.Text {
 		x := &v.class.Text[i]
 		some := slices.ContainsFunc(x.Fields, hidden)
 		rank := 0
 		switch {
-		case !slices.Contains(x.Fields, field), x.Key != "" && hidden(x.Key):
+		case !slices.Contains(x.Fields, field), hidden(field), x.Key != "" && hidden(x.Key):
 			continue
 		case x.Column != "" && (some || hidden(x.Column)):
 			continue // its words can't be told apart
@@ -78,6 +79,9 @@ func (v *View) search(q *search.Query) (*Search, error) {
 			return nil, v.unknown(name, at)
 		}
 		v.policy.uses.reads(v.Field(name))
+		if v.Mask(name) != nil {
+			return nil, mask.Refuse(name, at)
+		}
 		if !slices.Contains(can, name) {
 			return nil, &problem.Error{Code: problem.Unsupported, Pointer: at, Detail: fmt.Sprintf("%s has no full-text index", name),
 				Suggestion: "leave fields out, or choose of " + strings.Join(can, ", ")}

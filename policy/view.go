@@ -7,6 +7,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/bind"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/mask"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -270,6 +271,9 @@ func (v *View) Field(name string) *schema.Field { return v.class.seen[name] }
 // Large reports whether a field is heavy.
 func (v *View) Large(name string) bool { return v.class.large[name] }
 
+// Mask returns how the values of a visible field leave; nil for as they are.
+func (v *View) Mask(name string) *mask.Mask { return v.class.masks[name] }
+
 // Rule returns what the owner says about the class, for its documentation.
 func (v *View) Rule() ClassRule { return v.class.rule }
 
@@ -332,14 +336,14 @@ func (v *View) ID(field string) bool {
 	return slices.Contains(v.Key(), field) || v.pointer(field) != nil
 }
 
-// SeesAll reports whether who sees every class, field and record of a source. Only such a principal may be told what
+// SeesAll reports whether who sees every class, field and record of a source, and nothing of it masked. Only such a principal may be told what
 // the source keeps for itself, such as its statistics: they change with what anybody does to any of its data.
 func (p *Policy) SeesAll(who identity.Principal, source string) bool {
 	for _, c := range p.classes {
 		if c.Source != source {
 			continue
 		}
-		if _, ok := c.visibleTo(who); !ok || len(c.visible) < len(c.Fields) {
+		if _, ok := c.visibleTo(who); !ok || len(c.visible) < len(c.Fields) || len(c.masks) > 0 {
 			return false
 		}
 		if v := (&View{class: c, who: who, policy: p}); v.scope() != "" || len(v.layers) > 0 {

@@ -1,13 +1,15 @@
 // Package redact turns the rows of a source into rows that may leave.
 //
 // It stands between source and shape, and is the last to hold a Permit: a row that isn't of the form the permit
-// promised goes no further. Ids become text here, so that no client rounds them.
+// promised goes no further. Ids become text here, so that no client rounds them, and masked fields what may be seen of
+// them: compile and source give them raw, and this is the one place where rows leave.
 package redact
 
 import (
 	"fmt"
 	"iter"
 
+	"github.com/bailiwick-dev/bailiwick/mask"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -34,9 +36,35 @@ func (r Rows) All() iter.Seq2[Row, error] {
 	return r.seq
 }
 
-// Apply makes rows that p allows to leave.
-func Apply(p policy.Permit, rows iter.Seq2[value.Row, error]) (Rows, error) {
+// A veil is a column that leaves masked.
+type veil struct {
+	column int
+	mask   func(value.Value) value.Value
+}
+
+// veils are the masks of a plan's columns under key.
+func veils(plan *policy.Plan, key mask.Key) ([]veil, error) {
+	var out []veil
+	for i, c := range plan.Columns {
+		if c.Mask == nil {
+			continue
+		}
+		apply, err := c.Mask.Under(key)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, veil{i, apply})
+	}
+	return out, nil
+}
+
+// Apply makes rows that p allows to leave. key is what masks hash under; rows that need none take the zero Key.
+func Apply(p policy.Permit, key mask.Key, rows iter.Seq2[value.Row, error]) (Rows, error) {
 	plan, err := p.Plan()
+	if err != nil {
+		return Rows{}, err
+	}
+	masked, err := veils(&plan, key)
 	if err != nil {
 		return Rows{}, err
 	}
@@ -59,6 +87,9 @@ func Apply(p policy.Permit, rows iter.Seq2[value.Row, error]) (Rows, error) {
 				if plan.Columns[i].ID && !row[i].IsNull() {
 					row[i] = value.OfString(row[i].String())
 				}
+			}
+			for _, m := range masked {
+				row[m.column] = m.mask(row[m.column])
 			}
 			if !yield(Row{row[:width], row[width:]}, nil) {
 				return

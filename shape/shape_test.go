@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/mask"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -40,7 +41,7 @@ func rows(t *testing.T, limit int, lengths ...int) redact.Rows {
 			}
 		}
 	}
-	out, err := redact.Apply(permit, seq)
+	out, err := redact.Apply(permit, mask.Key{}, seq)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +119,7 @@ func TestZeroRefuses(t *testing.T) {
 	if _, err := shape.Count(redact.Rows{}); problem.CodeOf(err) != problem.PermissionDenied {
 		t.Errorf("Count of the zero redact.Rows: %v", err)
 	}
-	if _, err := redact.Apply(policy.Permit{}, nil); problem.CodeOf(err) != problem.PermissionDenied {
+	if _, err := redact.Apply(policy.Permit{}, mask.Key{}, nil); problem.CodeOf(err) != problem.PermissionDenied {
 		t.Errorf("Apply of the zero Permit: %v", err)
 	}
 	if _, err := (policy.Permit{}).From(policy.Position{}); problem.CodeOf(err) != problem.PermissionDenied {
@@ -134,7 +135,7 @@ func TestRedactRefusesOtherRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := redact.Apply(permit, permitless)
+	out, err := redact.Apply(permit, mask.Key{}, permitless)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +143,7 @@ func TestRedactRefusesOtherRows(t *testing.T) {
 		t.Errorf("a row of another width: %v", err)
 	}
 	failed := errors.New("gone")
-	out, _ = redact.Apply(permit, func(yield func(value.Row, error) bool) { yield(nil, failed) })
+	out, _ = redact.Apply(permit, mask.Key{}, func(yield func(value.Row, error) bool) { yield(nil, failed) })
 	if _, err := shape.Rows(out, 0); !errors.Is(err, failed) {
 		t.Errorf("a source that fails: %v", err)
 	}

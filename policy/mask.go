@@ -1,0 +1,70 @@
+package policy
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/mask"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// mask compiles the masks. What a mask would have to hide that can't be hidden is refused: records are told apart by
+// their key, pointers hold the key of another record, and agents are told the canonical filter.
+func (c *class) mask(p *Policy, fail func(string, ...any)) {
+	keyless := len(c.Key) == 0 || slices.ContainsFunc(c.Key, func(k string) bool { return c.seen[k] == nil })
+	for _, name := range slices.Sorted(maps.Keys(c.rule.Mask)) {
+		kind, f := c.rule.Mask[name], c.Field(name)
+		switch {
+		case f == nil:
+			fail("mask.%s: there is no such field%s", name, problem.DidYouMean(problem.Nearest(name, fieldNames(c.Fields), 2)))
+		case c.seen[name] == nil:
+			fail("mask.%s: the field can't be seen at all; take it out", name)
+		case !slices.Contains([]Mask{Partial, Hash, Null}, kind):
+			fail("mask.%s: there is no mask %q; write partial, hash or null", name, string(kind))
+		case slices.Contains(c.Key, name):
+			fail("mask.%s: it is of the key, by which records are asked for", name)
+		case c.relation(name) != nil:
+			fail("mask.%s: it is a pointer to %s, whose key it shows; leave it out of visible instead", name, c.relation(name).target.FullName())
+		case p.pointing(c, name) != "":
+			fail("mask.%s: %s points to it and would show it", name, p.pointing(c, name))
+		case !maskable(kind, f.Type):
+			fail("mask.%s: %s can't mask a field of type %s; null masks any", name, kind, f.Type)
+		case keyless && kind != Null:
+			fail("mask.%s: the class has no key that can be seen, so its records are ordered by all that can be, which %s would have to be left out of; write null", name, name)
+		}
+		if c.masks == nil {
+			c.masks = make(map[string]*mask.Mask, len(c.rule.Mask))
+		}
+		c.masks[name] = &mask.Mask{Kind: kind, Field: c.FullName() + "." + name}
+	}
+	eachField(c.rule.Canonical, func(name string) {
+		if c.masks[name] != nil {
+			fail("canonical: %s is masked; what counts as a live record is told to agents", name)
+		}
+	})
+}
+
+// pointing returns a field that can be seen and points to the field called name of c, or "".
+func (p *Policy) pointing(c *class, name string) string {
+	for _, other := range p.classes {
+		for _, r := range other.relations {
+			if r.target == c && r.key == name && other.seen[r.field] != nil {
+				return other.FullName() + "." + r.field
+			}
+		}
+	}
+	return ""
+}
+
+// maskable reports whether a mask says something of values of type t: partial takes text, and hash what has one text
+// for equal values and more of them than can be tried by hand.
+func maskable(kind Mask, t schema.Type) bool {
+	switch kind {
+	case Partial:
+		return t == schema.String
+	case Hash:
+		return slices.Contains([]schema.Type{schema.String, schema.Integer, schema.Decimal, schema.Date, schema.Day, schema.UUID, schema.Bytes}, t)
+	}
+	return true
+}
