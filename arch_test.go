@@ -28,6 +28,7 @@ var mayImport = map[string]string{
 	"query/search": "problem",
 
 	"algebra": "mask query schema value",
+	"span":    "problem",
 
 	// the way
 	"identity":              "problem query value",
@@ -46,10 +47,10 @@ var mayImport = map[string]string{
 	"shape":                 "policy problem redact value",
 	"audit":                 "problem value",
 	"limit":                 "problem",
-	".":                     "audit exposure identity limit mask policy problem query redact schema shape source value",
+	".":                     "audit exposure identity limit mask policy problem query redact schema shape source span value",
 
 	// doors to data
-	"source/sqldb":                "compile compile/expr policy problem query schema source source/sqldb/catalogue source/sqldb/sqlitefunc value",
+	"source/sqldb":                "compile compile/expr policy problem query schema source source/sqldb/catalogue source/sqldb/sqlitefunc span value",
 	"source/sqldb/catalogue":      "schema source/sqldb/fulltext value",
 	"source/sqldb/fulltext":       "schema",
 	"source/sqldb/sqlitefunc":     "compile compile/expr value",

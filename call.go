@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"sort"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/redact"
 	"github.com/bailiwick-dev/bailiwick/shape"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/span"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -28,8 +28,10 @@ const DefaultTimeout = 30 * time.Second
 // An Ask is what a call is, for admission and for the record.
 type Ask struct {
 	Tool        string
+	Unknown     bool // nobody registered Tool: the name is the asker's, and goes into the record alone
 	Needs       identity.Scope
 	Arguments   value.Value                               // an Object; its values are recorded as a digest alone
+	Takes       []string                                  // the names of Tool's arguments: others are recorded as "?"; nil takes all
 	Correlation string                                    // ties the records of one conversation together
 	Timeout     time.Duration                             // 0 takes DefaultTimeout
 	Progress    func(done, total float64, message string) // tells the caller how far it is; nil tells nobody
@@ -73,14 +75,14 @@ type Call struct {
 // run did. A panic in run is a problem.Internal that says nothing of itself.
 func (g *Gateway) Do(ctx context.Context, who identity.Principal, ask Ask, run func(context.Context, *Call) (int, error)) error {
 	start := g.options.Now()
+	if g.options.Observer != nil {
+		ctx = g.options.Observer.Begin(ctx, who, ask)
+	}
 	c := &Call{gateway: g, who: who, progress: ask.Progress}
 	c.policy = g.policy.Load().Noting(&c.uses)
 	c.record = &audit.Record{Time: start.UTC(), Principal: who.ID, Owner: who.Owner, Tenant: who.Tenant, TokenID: who.TokenID,
 		Correlation: ask.Correlation, Tool: ask.Tool, Policy: c.policy.Version(), Parent: who.Parent, Depth: who.Depth, Scopes: held(who)}
-	for _, m := range ask.Arguments.Members() {
-		c.record.ArgKeys = append(c.record.ArgKeys, m.Name)
-	}
-	sort.Strings(c.record.ArgKeys)
+	c.record.ArgKeys = ask.keys()
 	if ask.Arguments.Kind() == value.Object {
 		c.record.ArgHash = g.options.Args.Sum(ask.Arguments.AppendJSON(nil))
 	}
@@ -93,8 +95,13 @@ func (g *Gateway) Do(ctx context.Context, who identity.Principal, ask Ask, run f
 	}
 	// The record is made even when the asker has gone.
 	if aerr := g.options.Audit.Append(context.WithoutCancel(ctx), c.record); aerr != nil {
-		return &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "audit",
+		p := &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "audit",
 			Err: fmt.Errorf("the call could not be recorded: %w", aerr)}
+		c.conclude(p)
+		err = p
+	}
+	if g.options.Observer != nil {
+		g.options.Observer.End(ctx, who, c.record, err)
 	}
 	return err
 }
@@ -102,8 +109,7 @@ func (g *Gateway) Do(ctx context.Context, who identity.Principal, ask Ask, run f
 func (g *Gateway) admitted(ctx context.Context, c *Call, ask Ask, run func(context.Context, *Call) (int, error)) (n int, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			n, err = 0, &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "panic",
-				Err: fmt.Errorf("panic: %v\n%s", r, debug.Stack())}
+			n, err = 0, problem.Panicked(r)
 		}
 	}()
 	if err := ask.may(c.who); err != nil {
@@ -182,7 +188,9 @@ func (c *Call) Read(ctx context.Context, q *query.Find) (*shape.Page, error) {
 	if err != nil {
 		return nil, err
 	}
+	_, shaping := span.Start(ctx, "shape")
 	page, err := shape.Rows(rows, c.gateway.options.Budget)
+	span.End(shaping, err)
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +207,9 @@ func (c *Call) Get(ctx context.Context, q *query.Find) (*shape.Page, error) {
 	if err != nil {
 		return nil, err
 	}
+	_, shaping := span.Start(ctx, "shape")
 	page, err := shape.Whole(rows, c.gateway.options.Budget)
+	span.End(shaping, err)
 	if err == nil {
 		c.record.Rows += page.Count
 	}
@@ -212,7 +222,9 @@ func (c *Call) Count(ctx context.Context, q *query.Count) (n int64, notes []stri
 	if err != nil {
 		return 0, nil, err
 	}
+	_, shaping := span.Start(ctx, "shape")
 	n, err = shape.Count(rows)
+	span.End(shaping, err)
 	return n, rows.Plan().Notes, err
 }
 
@@ -223,7 +235,9 @@ func (c *Call) Aggregate(ctx context.Context, q *query.Pipeline) (*shape.Page, e
 	if err != nil {
 		return nil, err
 	}
+	_, shaping := span.Start(ctx, "shape")
 	page, err := shape.Rows(rows, c.gateway.options.Budget)
+	span.End(shaping, err)
 	if err != nil {
 		return nil, err
 	}
@@ -249,7 +263,9 @@ func (c *Call) Export(ctx context.Context, q query.Query, out io.Writer, o shape
 	case o.Budget == 0:
 		o.Budget = cmp.Or(c.gateway.options.Budget, shape.DefaultBudget)
 	}
+	_, shaping := span.Start(ctx, "shape")
 	done, err := shape.Export(out, rows, o)
+	span.End(shaping, err)
 	c.record.Rows += done.Count
 	return done, err
 }

@@ -29,6 +29,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/shape"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/span"
 )
 
 // Options are what a Gateway works with.
@@ -42,6 +43,8 @@ type Options struct {
 	Budget  int                      // most bytes of the records of one answer; 0 takes shape.DefaultBudget
 	Price   int64                    // of a million estimated tokens, in millionths of a US dollar; 0 for none
 	Now     func() time.Time         // the clock; nil takes time.Now
+
+	Observer Observer // is told of every call; nil tells nobody
 }
 
 // A Gateway stands between agents and sources. It is safe for use by several goroutines.
@@ -157,7 +160,9 @@ func (g *Gateway) prepare(p *policy.Policy, who identity.Principal, q query.Quer
 
 // rows takes a query through policy, compile, source and redact.
 func (g *Gateway) rows(ctx context.Context, p *policy.Policy, who identity.Principal, q query.Query) (redact.Rows, error) {
+	_, deciding := span.Start(ctx, "policy")
 	permit, s, err := g.prepare(p, who, q)
+	span.End(deciding, err)
 	if err != nil {
 		return redact.Rows{}, err
 	}

@@ -48,6 +48,14 @@ func compileInput(t *Tool) (*inputSchema, error) {
 	return in, err
 }
 
+// arguments are the names of the tool's arguments, never nil.
+func (in *inputSchema) arguments() []string {
+	if names := in.known[""]; names != nil {
+		return names
+	}
+	return []string{}
+}
+
 // loadable refuses what some clients can't load: references, composition at the top, lists of types.
 func (in *inputSchema) loadable(v value.Value, at string) error {
 	for _, m := range v.Members() {

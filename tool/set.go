@@ -157,9 +157,10 @@ func (s *Set) Tool(name string) *Tool {
 // Call answers one call: it is the in-process door, and what every other door calls. Errors carry a *problem.Error.
 func (s *Set) Call(ctx context.Context, who identity.Principal, r Request) (res Result, err error) {
 	t := s.registry.Load().byName[r.Name]
-	ask := bailiwick.Ask{Tool: short(r.Name), Needs: identity.Read, Arguments: r.Arguments, Correlation: r.Correlation, Progress: r.Progress}
+	ask := bailiwick.Ask{Tool: short(r.Name), Unknown: t == nil, Needs: identity.Read, Arguments: r.Arguments, Correlation: r.Correlation, Progress: r.Progress}
+	ask.Takes = []string{}
 	if t != nil {
-		ask.Needs, ask.Timeout = t.Needs(), t.Timeout
+		ask.Needs, ask.Timeout, ask.Takes = t.Needs(), t.Timeout, t.input.arguments()
 	}
 	err = s.gateway.Do(ctx, who, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 		if t == nil {

@@ -12,11 +12,15 @@ import (
 	"strings"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/bailiwick-dev/bailiwick/compile"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/span"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -33,7 +37,9 @@ type database interface {
 
 // read compiles p for db. The statement runs when the rows are ranged over.
 func read(ctx context.Context, db database, d compile.Dialect, p policy.Permit) (source.Rows, error) {
+	_, compiling := span.Start(ctx, "compile")
 	st, err := compile.SQL(p, d)
+	span.End(compiling, err)
 	if err != nil {
 		return nil, err
 	}
@@ -42,9 +48,14 @@ func read(ctx context.Context, db database, d compile.Dialect, p policy.Permit) 
 		return nil, err
 	}
 	return func(yield func(value.Row, error) bool) {
-		if err := db.run(ctx, &st, &plan, yield); err != nil {
-			yield(nil, db.refuse(ctx, err))
+		ctx, running := span.Start(ctx, "source")
+		describe(running, d, st.Text, &plan)
+		err := db.run(ctx, &st, &plan, yield)
+		if err != nil {
+			err = db.refuse(ctx, &failure{err, digest(st.Text)})
+			yield(nil, err)
 		}
+		span.End(running, err)
 	}, nil
 }
 
@@ -54,9 +65,29 @@ func textOf(p policy.Permit, d compile.Dialect) (string, error) {
 	return st.Text, err
 }
 
-// refuse says what an error of the database means to the asker. The database's own words stay in Err.
+// systems are the names of databases in the semantic conventions of OpenTelemetry.
+var systems = map[compile.Dialect]string{compile.SQLite: "sqlite", compile.PostgreSQL: "postgresql", compile.MySQL: "mariadb"}
+
+// describe says in the span of a statement what runs: the database, the class, and the statement by its digest.
+func describe(s trace.Span, d compile.Dialect, text string, plan *policy.Plan) {
+	if !s.IsRecording() {
+		return
+	}
+	s.SetAttributes(attribute.String("db.system.name", systems[d]), attribute.String("bailiwick.source", plan.View.Source()),
+		attribute.String("bailiwick.class", plan.View.Class().Name), attribute.String("bailiwick.statement", digest(text)))
+}
+
+// loggable is err without the database's words, unless it is that already.
+func loggable(err error) error {
+	if f, ok := err.(*failure); ok {
+		return f
+	}
+	return &failure{err: err}
+}
+
+// refuse says what an error of the database means to the asker, and in Err what it is to operators.
 func refuse(ctx context.Context, err error) error {
-	p := &problem.Error{Code: problem.Upstream, Detail: "the source could not answer", Err: err,
+	p := &problem.Error{Code: problem.Upstream, Detail: "the source could not answer", Err: loggable(err),
 		Suggestion: "try again later; if it stays, tell the operator the correlation id"}
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):

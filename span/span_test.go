@@ -1,0 +1,78 @@
+package span_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/span"
+)
+
+// TestSteps: steps are children of the span in the context, and tell how they ended by code alone.
+func TestSteps(t *testing.T) {
+	memory := tracetest.NewInMemoryExporter()
+	provider := sdk.NewTracerProvider(sdk.WithSyncer(memory))
+	ctx, call := provider.Tracer("test").Start(t.Context(), "call")
+	_, policy := span.Start(ctx, "policy")
+	span.End(policy, nil)
+	_, source := span.Start(ctx, "source")
+	span.End(source, &problem.Error{Code: problem.Upstream, Detail: "gone", Err: errors.New("password=x")})
+	_, shape := span.Start(ctx, "shape")
+	span.End(shape, errors.New("secret"))
+	call.End()
+
+	type told struct {
+		Name, Status, ErrorType, Scope string
+		Child                          bool
+		Events                         int
+	}
+	var got []told
+	for _, s := range memory.GetSpans() {
+		g := told{Name: s.Name, Status: s.Status.Code.String() + " " + s.Status.Description, Scope: s.InstrumentationScope.Name,
+			Child: s.Parent.SpanID() == call.SpanContext().SpanID(), Events: len(s.Events)}
+		for _, a := range s.Attributes {
+			g.ErrorType += string(a.Key) + "=" + a.Value.AsString()
+		}
+		got = append(got, g)
+	}
+	want := []told{
+		{"policy", "Unset ", "", span.Scope, true, 0},
+		{"source", "Error upstream_error", "error.type=upstream_error", span.Scope, true, 0},
+		{"shape", "Error internal_error", "error.type=internal_error", span.Scope, true, 0},
+		{"call", "Unset ", "", "test", false, 0},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestOff: where nobody traces, and where a call isn't sampled, a step takes no memory, and ends nothing.
+func TestOff(t *testing.T) {
+	unsampled, call := sdk.NewTracerProvider(sdk.WithSampler(sdk.NeverSample())).Tracer("test").Start(t.Context(), "call")
+	defer call.End()
+	for name, ctx := range map[string]context.Context{"none": t.Context(), "unsampled": unsampled} {
+		failed := errors.New("failed")
+		if n := testing.AllocsPerRun(100, func() {
+			_, s := span.Start(ctx, "policy")
+			span.End(s, failed)
+		}); n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}
+
+// BenchmarkOff is a step of a call that nobody traces, under the contexts that a call has.
+func BenchmarkOff(b *testing.B) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(b.Context()))
+	defer cancel()
+	b.ReportAllocs()
+	for b.Loop() {
+		_, s := span.Start(ctx, "policy")
+		span.End(s, nil)
+	}
+}
