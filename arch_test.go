@@ -82,6 +82,9 @@ var mayImport = map[string]string{
 	"testservices": "",
 	"bench":        "",
 
+	// what embedding programs look like: they may use what the module shows
+	"examples/embed": "*",
+
 	"cmd/bailiwick":          "*",
 	"cmd/bailiwick/audits":   "audit cmd/bailiwick/plant cmd/bailiwick/terminal",
 	"cmd/bailiwick/export":   ". identity query shape value",

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log"
+	"net/http"
+
+	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/demo"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/server"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/sqldb"
+	"github.com/bailiwick-dev/bailiwick/tool"
+)
+
+// rules are what agents may see: the issues and people of their own organisation.
+var rules = policy.Rules{Version: "1", Classes: map[string]policy.ClassRule{
+	"issues": {Tenant: &policy.TenantRule{Field: "org_id"}, Visible: []string{"id", "title", "status", "priority", "assignee_id", "updated_at"}},
+	"users":  {Tenant: &policy.TenantRule{Field: "org_id"}, Visible: []string{"id", "name", "role"}},
+}}
+
+// A desk is the application.
+type desk struct {
+	tracker interface{ Close() error }
+	gateway *bailiwick.Gateway
+	tools   *tool.Set
+	door    *server.Server
+	stop    func()
+}
+
+// newDesk opens the tracker at path and puts a gateway on it.
+func newDesk(ctx context.Context, path string) (*desk, error) {
+	tracker, err := sqldb.OpenSQLite(ctx, "tracker", path)
+	if err != nil {
+		return nil, err
+	}
+	d := &desk{tracker: tracker}
+	d.gateway, _, err = bailiwick.New(ctx, bailiwick.Options{
+		Sources: map[string]source.Source{"tracker": tracker},
+		Rules:   rules,
+		Audit:   &audit.Memory{}, // store/sqlite keeps it in a file
+	})
+	if err != nil {
+		return nil, errors.Join(err, tracker.Close())
+	}
+	// The tools of Bailiwick, and two of the desk's own.
+	d.tools, err = tool.NewSet(d.gateway, append(tool.Data(tool.Options{}), untouched(), triage())...)
+	if err != nil {
+		return nil, errors.Join(err, tracker.Close())
+	}
+	d.door, err = server.New(server.Options{Tools: d.tools, Authenticate: signedIn})
+	if err != nil {
+		return nil, errors.Join(err, tracker.Close())
+	}
+	d.stop = d.gateway.Subscribe(func(c bailiwick.Change) { log.Printf("changed: %s", c) })
+	return d, nil
+}
+
+// Close ends what is running.
+func (d *desk) Close() error {
+	d.stop()
+	return errors.Join(d.door.Close(), d.tracker.Close())
+}
+
+// handler is the whole web application: its own pages, and the agents' door.
+func (d *desk) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte("The desk. Agents connect to /agents/mcp.\n"))
+	})
+	mux.Handle("/agents/", http.StripPrefix("/agents", d.door.Handler()))
+	return mux
+}
+
+// people stand for the accounts that the application has already, and for whom they work.
+var people = map[string]string{"ana": demo.Acme, "bo": demo.Globex}
+
+// signedIn says who sends a request, as the application knows it. Only identity.Unauthorized is told to the agent; any
+// other error is "Internal error".
+func signedIn(r *http.Request) (identity.Principal, error) {
+	name, password, ok := r.BasicAuth()
+	tenant, known := people[name]
+	if !ok || !known || password != name {
+		return identity.Principal{}, identity.Unauthorized("not signed in", nil)
+	}
+	return identity.Principal{ID: "desk:" + name, Name: name, Kind: identity.Agent, Owner: name, Tenant: tenant,
+		Scopes: []identity.Scope{identity.Read}}, nil
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/bailiwick-dev/bailiwick/demo"
+)
+
+// as sends every request as somebody.
+type as string
+
+func (name as) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.SetBasicAuth(string(name), string(name))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// TestDesk speaks to the desk as agents of its people do: each sees the issues of its own organisation.
+func TestDesk(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tracker.db")
+	if err := demo.Create(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	d, err := newDesk(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(d.handler())
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+		web.Close()
+	})
+	speak := func(name string) (*mcp.ClientSession, error) {
+		c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+		return c.Connect(context.Background(), &mcp.StreamableClientTransport{Endpoint: web.URL + "/agents/mcp", MaxRetries: -1,
+			DisableStandaloneSSE: true, HTTPClient: &http.Client{Transport: as(name)}}, nil)
+	}
+	if _, err := speak("eve"); err == nil || !strings.Contains(err.Error(), "Unauthorized") {
+		t.Errorf("eve is let in: %v", err)
+	}
+	for _, tt := range []struct {
+		who, tool string
+		args      map[string]any
+		want      string
+	}{
+		{"ana", "untouched_issues", map[string]any{"days": 300}, "1581 issues"},
+		{"bo", "untouched_issues", map[string]any{"days": 300}, "905 issues"},
+		{"ana", "triage", map[string]any{}, "id,title,priority\n" +
+			`"0194b278-9ec8-7336-939c-d937258146b6","Limit how many times the sign-in flow tries a saved card again","Critical"` + "\n" +
+			`"0195474c-4680-775c-a4a2-9714a8834ca2","As a merchandiser I can export each basket I may see","Critical"` + "\n" +
+			`"0195945f-7a00-749e-90bb-de7d13c2cd53","Write the migration for the new invoice columns","Critical"`},
+		{"ana", "count_objects", map[string]any{"class_name": "comments"}, `not_found: there is no class "comments"; get_all_schemas lists the classes`},
+		{"ana", "untouched_issues", map[string]any{"days": 0}, "invalid_argument: days is at least 1; got 0"},
+	} {
+		s, err := speak(tt.who)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: tt.tool, Arguments: tt.args})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := res.Content[0].(*mcp.TextContent).Text; got != tt.want {
+			t.Errorf("%s calls %s: %q, want %q", tt.who, tt.tool, got, tt.want)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+// Command embed is an application that lets agents work inside of it: a small help desk over the demo tracker, with its own
+// sign-in, its own tools and the gateway mounted under its own address.
+//
+//	go run ./examples/embed            serves http://127.0.0.1:8421, agents connect to /agents/mcp
+//
+// docs/embedding.md leads through it.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/demo"
+)
+
+func main() {
+	listen := flag.String("listen", "127.0.0.1:8421", "where to serve")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, *listen); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, listen string) error {
+	dir, err := os.MkdirTemp("", "embed-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // a folder that stays is no harm
+	path := filepath.Join(dir, "tracker.db")
+	if err := demo.Create(ctx, path); err != nil {
+		return err
+	}
+	d, err := newDesk(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer d.Close() //nolint:errcheck // it was only read
+	s := &http.Server{Addr: listen, Handler: d.handler(), ReadHeaderTimeout: 10 * time.Second}
+	context.AfterFunc(ctx, func() { s.Close() }) //nolint:errcheck // the program ends
+	fmt.Printf("agents connect to http://%s/agents/mcp as ana or bo, with that as the password too\n", listen)
+	if err := s.ListenAndServe(); err != http.ErrServerClosed {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/demo"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/tool"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// untouched is a tool of the desk's own. It goes through the same scopes, limits, policy and audit as the others: it counts
+// no issue that its caller couldn't have counted.
+func untouched() tool.Tool {
+	return tool.Tool{
+		Name:        "untouched_issues",
+		Title:       "Untouched issues",
+		Description: "How many issues nobody has touched for some days. Use it before planning a clean-up.",
+		Input: []byte(`{"type": "object", "additionalProperties": false, "required": ["days"], "properties": {
+			"days": {"type": "integer", "minimum": 1, "maximum": 365}}}`),
+		Output:      []byte(`{"type": "object", "required": ["count"], "properties": {"count": {"type": "integer"}}}`),
+		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true},
+		Category:    tool.Custom,
+		Timeout:     10 * time.Second,
+		Handle: func(ctx context.Context, call *bailiwick.Call, args value.Value) (tool.Result, error) {
+			days, _ := args.Get("days")
+			before := demo.Clock().AddDate(0, 0, -int(days.Int()))
+			n, _, err := call.Count(ctx, &query.Count{Class: "issues",
+				Where: query.Compare{Path: query.Path{"updated_at"}, Op: query.Lt, Value: value.OfTime(before)}})
+			if err != nil {
+				return tool.Result{}, err
+			}
+			return tool.Result{Structured: fmt.Appendf(nil, `{"count":%d}`, n), Text: fmt.Sprintf("%d issues", n)}, nil
+		},
+	}
+}
+
+// triage hands a part of its work to a sub-principal: it sees issues that nobody works on and nothing else, so whatever
+// it is told to do, people and other issues are out of its reach. Its calls are recorded under the same correlation id.
+func triage() tool.Tool {
+	return tool.Tool{
+		Name:        "triage",
+		Title:       "Triage",
+		Description: "The next issues to look at: urgent ones that nobody works on.",
+		Input:       []byte(`{"type": "object", "additionalProperties": false}`),
+		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true},
+		Category:    tool.Custom,
+		Handle: func(ctx context.Context, call *bailiwick.Call, _ value.Value) (tool.Result, error) {
+			sub, err := call.Derive(identity.Derivation{Name: "triage", Classes: identity.List{Only: []string{"issues"}},
+				Filters: map[string]query.Filter{"issues": query.Compare{Path: query.Path{"assignee_id"}, Op: query.Eq}}})
+			if err != nil {
+				return tool.Result{}, err
+			}
+			var text string
+			err = sub.Do(ctx, bailiwick.Ask{Tool: "triage", Needs: identity.Read}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+				page, err := c.Read(ctx, &query.Find{Class: "issues", Limit: 3, Keys: []query.Path{{"title"}, {"priority"}},
+					Where: query.Compare{Path: query.Path{"priority"}, Op: query.Eq, Value: value.OfString("Critical")}})
+				if err != nil {
+					return 0, err
+				}
+				text = string(page.AppendLines(nil))
+				return len(text), nil
+			})
+			return tool.Result{Structured: value.OfObject([]value.Member{{Name: "issues", Value: value.OfString(text)}}).AppendJSON(nil), Text: text}, err
+		},
+	}
+}
