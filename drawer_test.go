@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/mask"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -13,9 +14,20 @@ import (
 
 // A drawn is random rules for a random principal.
 type drawn struct {
-	rules policy.Rules
-	who   identity.Principal
+	rules  policy.Rules
+	who    identity.Principal
+	narrow []narrowing // of the principal and of those that it derives from
 }
+
+// A narrowing is what one generation of a principal adds.
+type narrowing struct {
+	classes identity.List
+	filters map[string]query.Filter
+}
+
+// plainOf are the columns that can be masked.
+var plainOf = map[string][]string{"orgs": {"name"}, "users": {"name", "role", "email", "age"}, "issues": {"title", "status", "internal_note", "points", "custom"},
+	"comments": {"body", "draft"}, "labels": {"name"}, "events": {"kind"}, "shifts": {"pay"}}
 
 // A drawer draws them.
 type drawer struct{ *rand.Rand }
@@ -51,28 +63,44 @@ func (d *drawer) policy() drawn {
 	if d.IntN(4) == 0 {
 		who.Scopes = append(who.Scopes, identity.Schema)
 	}
-	names := []string{"users", "issues", "comments", "shifts", "events", "labels", "orgs", "app.users", "vaults"}
-	switch d.IntN(8) {
-	case 0:
-		who.Classes.Only = names[:2+d.IntN(6)]
-	case 1:
-		who.Classes.Except = []string{pick(d.Rand, names...)}
-	}
-	for range max(d.IntN(5)-2, 0) {
-		if who.Filters == nil {
-			who.Filters = map[string]query.Filter{}
+	own := d.narrowing()
+	who.Classes, who.Filters = own.classes, own.filters
+	out.narrow = append(out.narrow, own)
+	for d.IntN(4) == 0 && who.Depth < identity.MaxDepth {
+		more := d.narrowing()
+		sub, err := identity.Derive(who, identity.Derivation{Name: "sub", Classes: more.classes, Filters: more.filters})
+		if err != nil {
+			panic(err)
 		}
-		switch d.IntN(5) {
-		case 0, 1:
-			who.Filters["issues"] = d.filter("issues")
-		case 2, 3:
-			who.Filters["users"] = d.filter("users")
-		default:
-			who.Filters["default"] = query.Compare{Path: query.Path{pick(d.Rand, "org_id", "id", "name")}, Op: query.Ne, Value: pick(d.Rand, value.OfString("globex"), value.OfString("a"))}
-		}
+		who = sub
+		out.narrow = append(out.narrow, more)
 	}
 	out.who = who
 	return out
+}
+
+func (d *drawer) narrowing() (n narrowing) {
+	names := []string{"users", "issues", "comments", "shifts", "events", "labels", "orgs", "app.users", "vaults"}
+	switch d.IntN(8) {
+	case 0:
+		n.classes.Only = names[:2+d.IntN(6)]
+	case 1:
+		n.classes.Except = []string{pick(d.Rand, names...)}
+	}
+	for range max(d.IntN(5)-2, 0) {
+		if n.filters == nil {
+			n.filters = map[string]query.Filter{}
+		}
+		switch d.IntN(5) {
+		case 0, 1:
+			n.filters["issues"] = d.filter("issues")
+		case 2, 3:
+			n.filters["users"] = d.filter("users")
+		default:
+			n.filters["default"] = query.Compare{Path: query.Path{pick(d.Rand, "org_id", "id", "name")}, Op: query.Ne, Value: pick(d.Rand, value.OfString("globex"), value.OfString("a"))}
+		}
+	}
+	return n
 }
 
 func (d *drawer) rule(t table) policy.ClassRule {
@@ -96,6 +124,17 @@ func (d *drawer) rule(t table) policy.ClassRule {
 		}
 	case throughOf[t.name] != nil && d.IntN(2) == 0:
 		r.Tenant = &policy.TenantRule{Through: pick(d.Rand, throughOf[t.name]...)}
+	}
+	if plain := plainOf[t.name]; plain != nil && d.IntN(3) == 0 {
+		name := pick(d.Rand, plain...)
+		kind := pick(d.Rand, mask.Partial, mask.Hash, mask.Null)
+		if name == "age" || name == "points" || name == "custom" || name == "pay" || t.name == "events" {
+			kind = mask.Null
+		}
+		r.Mask = map[string]mask.Kind{name: kind}
+	}
+	if t.name == "issues" && d.IntN(4) == 0 {
+		r.Join = []string{"title"}
 	}
 	if d.IntN(4) == 0 {
 		r.Canonical = d.filter(t.name)

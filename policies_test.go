@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailiwick-dev/bailiwick/mask"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -56,18 +57,34 @@ func (d *drawn) inside(w world, class string, r record, raw bool) bool {
 			return false
 		}
 	}
-	if own := d.who.Filters[class]; own != nil && !holds(own, r) {
-		return false
-	}
-	if f := d.who.Filters["default"]; f != nil {
-		if !slices.Contains(columnsOf(tables[slices.IndexFunc(tables, func(t table) bool { return t.name == class })]), f.(query.Compare).Path[0]) {
-			return false // absence refuses
-		}
-		if !holds(f, r) {
+	for _, n := range d.narrow {
+		own := n.filters[class]
+		if own != nil && !holds(own, r) {
 			return false
+		}
+		if f, ok := n.filters["default"].(query.Compare); ok && !decides(own, f.Path[0]) {
+			if !slices.Contains(columnsOf(tables[slices.IndexFunc(tables, func(t table) bool { return t.name == class })]), f.Path[0]) {
+				return false // absence refuses
+			}
+			if !holds(f, r) {
+				return false
+			}
 		}
 	}
 	return raw || rule.Canonical == nil || holds(rule.Canonical, r)
+}
+
+// decides reports whether a condition on a class stands in the place of the default one on a field: the class's own keys win.
+func decides(own query.Filter, field string) bool {
+	switch f := own.(type) {
+	case query.And:
+		return slices.ContainsFunc(f, func(part query.Filter) bool { return decides(part, field) })
+	case query.In:
+		return f.Path[0] == field
+	case query.Compare:
+		return f.Path[0] == field
+	}
+	return false
 }
 
 func (d *drawn) tenant(t *policy.TenantRule) string {
@@ -82,8 +99,12 @@ func (d *drawn) tenant(t *policy.TenantRule) string {
 func (d *drawn) shows(class string) bool {
 	rule, listed := d.rules.Classes[class]
 	in := func(l []string) bool { return slices.Contains(l, class) || slices.Contains(l, "app."+class) }
-	only := d.who.Classes.Only
-	return (listed || d.rules.Unlisted) && !rule.Hidden && (only == nil || in(only)) && !in(d.who.Classes.Except)
+	for _, n := range d.narrow {
+		if n.classes.Only != nil && !in(n.classes.Only) || in(n.classes.Except) {
+			return false
+		}
+	}
+	return (listed || d.rules.Unlisted) && !rule.Hidden
 }
 
 // observation is all that the principal may notice of a world, as text: the visible fields of every record inside of its
@@ -103,7 +124,7 @@ func (d *drawn) observation(w world) string {
 			line := fmt.Sprint(d.inside(w, t.name, r, false))
 			for _, name := range columnsOf(t) {
 				if name != "password_hash" && !slices.Contains(rule.Denied, name) && (rule.Visible == nil || slices.Contains(rule.Visible, name)) {
-					line += fmt.Sprintf("|%v", r[name])
+					line += "|" + masked(rule.Mask[name], r[name])
 				}
 			}
 			lines = append(lines, line)
@@ -112,6 +133,23 @@ func (d *drawn) observation(w world) string {
 		b.WriteString(t.name + "\n" + strings.Join(lines, "\n") + "\n")
 	}
 	return b.String()
+}
+
+// masked is what may be noticed of a value that a rule masks, which is all of it where none does. Who sees a hash sees
+// which values are the same.
+func masked(kind mask.Kind, v any) string {
+	text, isText := v.(string)
+	switch {
+	case kind == mask.Null:
+		return "?"
+	case kind == mask.Partial && isText:
+		partial, err := mask.Mask{Kind: mask.Partial}.Under(mask.Key{})
+		if err != nil {
+			panic(err)
+		}
+		return partial(value.OfString(text)).Text()
+	}
+	return fmt.Sprint(v)
 }
 
 // full draws a record of a table with all of its columns.
@@ -235,7 +273,7 @@ func interferePolicies(t *testing.T, open func(name string) side) {
 		a := &asker{Rand: r}
 		for range callsPerPolicy {
 			if wrong := compare(sides, d.who, a.call(), &got); wrong != "" {
-				t.Errorf("seed %d: %s\nrules %+v\nprincipal %+v", seed, wrong, d.rules, d.who)
+				t.Errorf("seed %d: %s\nrules %+v\nprincipal %+v", seed, wrong, d.rules, d.narrow)
 				differ++
 			}
 		}
@@ -254,6 +292,7 @@ func TestNonInterferencePoliciesCanFail(t *testing.T) {
 		"no tenant":   func(r *policy.ClassRule) bool { had := r.Tenant != nil; r.Tenant = nil; return had },
 		"more fields": func(r *policy.ClassRule) bool { had := r.Visible != nil; r.Visible = nil; return had },
 		"not denied":  func(r *policy.ClassRule) bool { had := r.Denied != nil; r.Denied = nil; return had },
+		"not masked":  func(r *policy.ClassRule) bool { had := r.Mask != nil; r.Mask = nil; return had },
 		"not hidden":  func(r *policy.ClassRule) bool { had := r.Hidden; r.Hidden = false; return had },
 		"other parent": func(r *policy.ClassRule) bool {
 			had := r.Tenant != nil && r.Tenant.Through != ""
