@@ -32,6 +32,7 @@ var mayImport = map[string]string{
 
 	// the way
 	"identity":              "problem query value",
+	"identity/oidc":         "identity problem query value",
 	"bind":                  "algebra bind/typed mask problem query schema value",
 	"bind/typed":            "algebra problem query schema value",
 	"policy":                "algebra bind identity mask problem query query/search schema value",

@@ -53,16 +53,11 @@ func Derive(parent Principal, d Derivation) (Principal, error) {
 	}
 	child := parent
 	child.ID, child.Name, child.Kind = parent.ID+"/"+d.Name, d.Name, Agent
-	child.Scopes = mayKeep(Agent, parent.Owner, slices.DeleteFunc(ordered(asked), func(s Scope) bool { return !parent.Has(s) }))
+	child.Scopes = slices.DeleteFunc(Clamp(Agent, parent.Owner, asked), func(s Scope) bool { return !parent.Has(s) })
 	child.Tools, child.Actions, child.Classes = parent.Tools.And(d.Tools), parent.Actions.And(d.Actions), parent.Classes.And(d.Classes)
 	child.Filters = maps.Clone(d.Filters)
 	child.Parent, child.Depth, child.Above = parent.ID, parent.Depth+1, &parent
 	return child, nil
-}
-
-// mayKeep returns those of held that a principal of kind k acting for owner may hold.
-func mayKeep(k Kind, owner string, held []Scope) []Scope {
-	return slices.DeleteFunc(held, func(s Scope) bool { return mayHold(k, owner, []Scope{s}) != nil })
 }
 
 // named reports whether name can end an ID.

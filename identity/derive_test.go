@@ -1,7 +1,9 @@
 package identity_test
 
 import (
+	"context"
 	"fmt"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -165,5 +167,37 @@ func TestListAnd(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// echo is an Authenticator that lets all in under a name of its own.
+type echo string
+
+func (e echo) Authenticate(context.Context, string, netip.Addr) (identity.Principal, error) {
+	return identity.Principal{ID: string(e)}, nil
+}
+
+func TestForms(t *testing.T) {
+	both := identity.Forms{Tokens: echo("token"), JWT: echo("jwt")}
+	for _, tt := range []struct {
+		forms            identity.Forms
+		credential, want string
+	}{
+		{both, "bw_AAAA", "token"},
+		{both, "bw_a.b.c", "token"},
+		{both, "a.b.c", "jwt"},
+		{both, "BW_AAAA", "jwt"},
+		{both, "", "no_credential"},
+		{identity.Forms{JWT: both.JWT}, "bw_AAAA", "form_unknown"},
+		{identity.Forms{Tokens: both.Tokens}, "a.b.c", "form_unknown"},
+	} {
+		who, err := tt.forms.Authenticate(t.Context(), tt.credential, nowhere)
+		got := who.ID
+		if p := problem.Of(err); p != nil && p.Code == problem.Unauthorized {
+			got += p.Kind
+		}
+		if got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.credential, got, tt.want)
+		}
 	}
 }

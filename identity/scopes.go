@@ -79,3 +79,9 @@ func mayHold(k Kind, owner string, held []Scope) error {
 	}
 	return nil
 }
+
+// Clamp returns those of asked that a principal of kind k acting for owner may hold, each once, in the order in which
+// they are kept: what somebody else says of a principal gives it no more.
+func Clamp(k Kind, owner string, asked []Scope) []Scope {
+	return slices.DeleteFunc(ordered(asked), func(s Scope) bool { return mayHold(k, owner, []Scope{s}) != nil })
+}

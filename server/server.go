@@ -13,7 +13,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"sync"
 	"time"
 
@@ -33,12 +32,6 @@ type Tools interface {
 	// Admit puts run, which answers a tool made with the SDK alone, behind the same limits and audit, as name.
 	// It returns run's error, or the *problem.Error for which run was not run. bytes is the size of the answer.
 	Admit(ctx context.Context, who identity.Principal, name string, run func(context.Context) (bytes int, err error)) error
-}
-
-// An Authenticator turns a credential into a principal. A credential that is unknown, expired or revoked, or that
-// may not be used from remote, is a *problem.Error with Unauthorized; any other error is a failure of ours.
-type Authenticator interface {
-	Authenticate(ctx context.Context, credential string, remote netip.Addr) (identity.Principal, error)
 }
 
 // A Form says which parts of a result a client is sent: some clients bill the text and the structured content both.
@@ -61,7 +54,7 @@ type Options struct {
 	// Tokens authenticates `Authorization: Bearer` and `X-MCP-API-Key`. Authenticate, when set, decides instead of
 	// Tokens and Anonymous, from the whole request. Either may be nil; a server with neither lets nobody in but
 	// Anonymous, who is whoever comes from a loopback address without a credential; nil lets none in.
-	Tokens       Authenticator
+	Tokens       identity.Authenticator
 	Authenticate func(*http.Request) (identity.Principal, error)
 	Anonymous    *identity.Principal
 

@@ -1,0 +1,137 @@
+package oidc
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A Mapping says what the claims of a token make of a Principal. A claim is named as the token names it, or, beginning
+// with a slash, by the JSON pointer of one inside of another: "/realm_access/roles". "" is none where nothing else is
+// said. The zero Mapping makes agents that can read.
+type Mapping struct {
+	ID     string // "" takes sub; the Principal's ID is "oidc:" and its value
+	Name   string
+	Owner  string // the human; without one an agent can only read
+	Tenant string
+
+	Kind  string                   // its value decides by Kinds; whoever it doesn't decide for is an agent
+	Kinds map[string]identity.Kind // by value of the claim Kind
+
+	Scopes  string                      // "" takes scope; words apart by spaces, or a list
+	ScopeOf map[string][]identity.Scope // what each word gives; nil takes the names of our own scopes
+
+	Tools   string // a list of the tools it may call; a token without the claim may call none
+	Actions string // likewise
+	Classes string // likewise
+
+	Keep    []string                // those that rules can ask for as principal.claims.<name>
+	Filters map[string]query.Filter // as a Principal's, for all principals from here
+}
+
+// principal makes the Principal of claims that are true, or returns the kind of refusal.
+func (m Mapping) principal(claims value.Value) (identity.Principal, string) {
+	id := m.text(claims, cmp.Or(m.ID, "sub"))
+	if id == "" {
+		return identity.Principal{}, "no_id"
+	}
+	p := identity.Principal{ID: "oidc:" + id, Name: m.text(claims, m.Name), Kind: identity.Agent, Owner: m.text(claims, m.Owner),
+		Tenant: m.text(claims, m.Tenant), Filters: m.Filters}
+	p.Name = cmp.Or(p.Name, id)
+	if says := m.text(claims, m.Kind); says != "" {
+		p.Kind = cmp.Or(m.Kinds[says], identity.Agent)
+	}
+	var asked []identity.Scope
+	for _, word := range words(claim(claims, cmp.Or(m.Scopes, "scope"))) {
+		asked = append(asked, m.scopes(word)...)
+	}
+	p.Scopes = identity.Clamp(p.Kind, p.Owner, asked)
+	p.Tools.Only, p.Actions.Only, p.Classes.Only = only(claims, m.Tools), only(claims, m.Actions), only(claims, m.Classes)
+	var kept []value.Member
+	for _, name := range m.Keep {
+		if v := claim(claims, name); !v.IsNull() {
+			kept = append(kept, value.Member{Name: last(name), Value: v})
+		}
+	}
+	if kept != nil {
+		p.Claims = value.OfObject(kept)
+	}
+	return p, ""
+}
+
+// scopes returns what a word of a token gives: nothing when nobody said so.
+func (m Mapping) scopes(word string) []identity.Scope {
+	if m.ScopeOf != nil {
+		return m.ScopeOf[word]
+	}
+	return []identity.Scope{identity.Scope(word)}
+}
+
+// only returns the names that a claim keeps; nil, which keeps all, when there is no claim to ask.
+func only(claims value.Value, name string) []string {
+	if name == "" {
+		return nil
+	}
+	return append([]string{}, words(claim(claims, name))...)
+}
+
+// text returns a claim that stands for somebody: text that can be shown, or a whole number; "" for all else.
+func (m Mapping) text(claims value.Value, name string) string {
+	if name == "" {
+		return ""
+	}
+	v := claim(claims, name)
+	if n, ok := v.AsInt(); ok && v.Kind() == value.Int {
+		return value.OfInt(n).String()
+	}
+	if v.Kind() != value.String || len(v.Text()) > 200 || !utf8.ValidString(v.Text()) || strings.ContainsFunc(v.Text(), unicode.IsControl) {
+		return ""
+	}
+	return v.Text()
+}
+
+// claim returns a claim by its name or JSON pointer; null when it isn't there.
+func claim(claims value.Value, name string) value.Value {
+	if !strings.HasPrefix(name, "/") {
+		v, _ := claims.Get(name)
+		return v
+	}
+	at := claims
+	for _, token := range strings.Split(name[1:], "/") {
+		at, _ = at.Get(strings.NewReplacer("~1", "/", "~0", "~").Replace(token))
+	}
+	return at
+}
+
+// last returns what rules call a claim: the last part of its pointer, or its name.
+func last(name string) string {
+	if strings.HasPrefix(name, "/") {
+		name = name[strings.LastIndexByte(name, '/')+1:]
+		return strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+	}
+	return name
+}
+
+// words returns the words of a claim: a list of them, or a text with spaces between. All else has none.
+func words(v value.Value) []string {
+	switch v.Kind() {
+	case value.String:
+		return strings.Fields(v.Text())
+	case value.Array:
+		var out []string
+		for _, e := range v.List() {
+			if e.Kind() != value.String {
+				return nil
+			}
+			out = append(out, e.Text())
+		}
+		return slices.DeleteFunc(out, func(s string) bool { return s == "" })
+	}
+	return nil
+}

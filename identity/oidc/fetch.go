@@ -1,0 +1,143 @@
+package oidc
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/rsa"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+const (
+	fetchTimeout = 10 * time.Second // for discovery and keys together
+	maxDocument  = 1 << 20          // bytes of each
+	maxKeys      = 100
+	minRSA       = 2048 // bits
+)
+
+// A source is where an issuer's keys come from.
+type source struct {
+	client       *http.Client
+	issuer, jwks string // jwks is "" when the issuer is to be asked where they are
+}
+
+// errAbsent says that an issuer has no document at an address.
+var errAbsent = errors.New("404 Not Found")
+
+// fetch returns the issuer's keys that a token may be signed with.
+func (s source) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
+	address := s.jwks
+	if address == "" {
+		var err error
+		if address, err = s.discover(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var document struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
+	if err := s.get(ctx, address, &document); err != nil {
+		return nil, err
+	}
+	if len(document.Keys) > maxKeys {
+		return nil, fmt.Errorf("%s: %d keys, want at most %d", address, len(document.Keys), maxKeys)
+	}
+	var set []jose.JSONWebKey
+	for _, raw := range document.Keys {
+		var key jose.JSONWebKey
+		// A key of a kind that nobody here knows is none for us, and no reason to refuse the others.
+		if json.Unmarshal(raw, &key) == nil && key.Valid() && key.IsPublic() && (key.Use == "" || key.Use == "sig") {
+			set = append(set, key)
+		}
+	}
+	if set == nil {
+		return nil, fmt.Errorf("%s: no key that a token could be signed with", address)
+	}
+	return set, nil
+}
+
+// discover asks the issuer where its keys are, by OpenID Connect and else by RFC 8414.
+func (s source) discover(ctx context.Context) (string, error) {
+	var document struct {
+		Issuer string `json:"issuer"`
+		JWKS   string `json:"jwks_uri"`
+	}
+	address := strings.TrimSuffix(s.issuer, "/") + "/.well-known/openid-configuration"
+	err := s.get(ctx, address, &document)
+	if errors.Is(err, errAbsent) {
+		u, parsed := url.Parse(s.issuer)
+		if parsed != nil {
+			return "", parsed
+		}
+		u.Path = "/.well-known/oauth-authorization-server" + strings.TrimSuffix(u.Path, "/")
+		address = u.String()
+		err = s.get(ctx, address, &document)
+	}
+	if err != nil {
+		return "", err
+	}
+	if document.Issuer != s.issuer {
+		return "", fmt.Errorf("%s: the issuer calls itself %q, not %q", address, document.Issuer, s.issuer)
+	}
+	if err := CheckURL(document.JWKS); err != nil {
+		return "", fmt.Errorf("%s: jwks_uri: %w", address, err)
+	}
+	return document.JWKS, nil
+}
+
+// get reads the JSON document at an address.
+func (s source) get(ctx context.Context, address string, into any) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Accept", "application/json")
+	resp, err := s.client.Do(r)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close() //nolint:errcheck // it was only read
+	switch resp.StatusCode {
+	case http.StatusOK:
+	case http.StatusNotFound:
+		return fmt.Errorf("%s: %w", address, errAbsent)
+	default:
+		return fmt.Errorf("%s: %s", address, resp.Status)
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxDocument+1))
+	if err != nil {
+		return fmt.Errorf("%s: %w", address, err)
+	}
+	if len(body) > maxDocument {
+		return fmt.Errorf("%s: more than %d bytes", address, maxDocument)
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return fmt.Errorf("%s: %w", address, err)
+	}
+	return nil
+}
+
+// fits reports whether a token signed with alg can be of this key.
+func fits(key jose.JSONWebKey, alg jose.SignatureAlgorithm) bool {
+	if key.Algorithm != "" && key.Algorithm != string(alg) {
+		return false
+	}
+	switch k := key.Key.(type) {
+	case *rsa.PublicKey:
+		return (strings.HasPrefix(string(alg), "RS") || strings.HasPrefix(string(alg), "PS")) && k.N.BitLen() >= minRSA
+	case *ecdsa.PublicKey:
+		return map[jose.SignatureAlgorithm]int{jose.ES256: 256, jose.ES384: 384, jose.ES512: 521}[alg] == k.Curve.Params().BitSize
+	case ed25519.PublicKey:
+		return alg == jose.EdDSA
+	}
+	return false
+}

@@ -1,0 +1,135 @@
+package oidc
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+// maxMissing is how many key ids are remembered that the issuer doesn't have.
+const maxMissing = 1000
+
+// keys are those of the issuer, fetched when they are asked for. There is one fetch at a time, and never two within
+// pause, whatever tokens come.
+type keys struct {
+	from                source
+	fresh, stale, pause time.Duration
+	now                 func() time.Time
+	failed              func(error)
+
+	mu      sync.Mutex
+	set     []jose.JSONWebKey
+	at      time.Time            // when set was fetched; zero for never
+	tried   time.Time            // when the last fetch ended, well or not
+	missing map[string]time.Time // key ids that the issuer hasn't got, with when it was asked
+	flight  *flight              // the fetch that is under way; nil for none
+}
+
+// A flight is a fetch that is under way. done is closed when it has ended.
+type flight struct {
+	done   chan struct{}
+	cancel context.CancelFunc
+	err    error // to be read when done is closed
+}
+
+// find returns the keys that a token may be signed with, or the kind of refusal. A key id that isn't known may be a
+// new one, so the issuer is asked; but not again for the same one soon, and not often for others. Keys that have become
+// old are fetched again beside the call, and go on to be good while the issuer can't be reached.
+func (k *keys) find(ctx context.Context, kid string, alg jose.SignatureAlgorithm) ([]jose.JSONWebKey, string) {
+	var asked *flight
+	for {
+		k.mu.Lock()
+		now := k.now()
+		usable := !k.at.IsZero() && now.Before(k.at.Add(k.stale))
+		may := !now.Before(k.tried.Add(k.pause)) || k.tried.IsZero()
+		if usable {
+			if found := k.match(kid, alg); found != nil {
+				if may && !now.Before(k.at.Add(k.fresh)) {
+					k.fetch()
+				}
+				k.mu.Unlock()
+				return found, ""
+			}
+		}
+		kind := "issuer_unavailable"
+		if usable && (asked == nil || asked.err == nil) {
+			kind = "key_unknown"
+		}
+		if asked != nil && asked.err == nil {
+			k.miss(kid, now)
+		}
+		if asked != nil || usable && now.Before(k.missing[kid].Add(6*k.pause)) || k.flight == nil && !may {
+			k.mu.Unlock()
+			return nil, kind
+		}
+		k.fetch()
+		asked = k.flight
+		k.mu.Unlock()
+		select {
+		case <-asked.done:
+		case <-ctx.Done():
+			return nil, "issuer_unavailable"
+		}
+	}
+}
+
+// match returns the keys that alg and the id fit. A token that names no key is taken when just one key could be meant.
+func (k *keys) match(kid string, alg jose.SignatureAlgorithm) []jose.JSONWebKey {
+	var out []jose.JSONWebKey
+	for _, key := range k.set {
+		if (kid == "" || key.KeyID == kid) && fits(key, alg) {
+			out = append(out, key)
+		}
+	}
+	if kid == "" && len(out) > 1 {
+		return nil
+	}
+	return out
+}
+
+// miss remembers that the issuer, just asked, has no such key.
+func (k *keys) miss(kid string, now time.Time) {
+	if k.missing == nil || len(k.missing) >= maxMissing {
+		k.missing = map[string]time.Time{}
+	}
+	k.missing[kid] = now
+}
+
+// fetch begins to fetch the keys unless that is under way. The caller holds mu.
+func (k *keys) fetch() {
+	if k.flight != nil {
+		return
+	}
+	// It is for all who wait, so it doesn't end with the call that began it.
+	ctx, cancel := context.WithTimeout(context.Background(), fetchTimeout)
+	f := &flight{done: make(chan struct{}), cancel: cancel}
+	k.flight = f
+	go func() {
+		defer close(f.done)
+		defer cancel()
+		set, err := k.from.fetch(ctx)
+		f.err = err
+		k.mu.Lock()
+		k.tried, k.flight = k.now(), nil
+		if err == nil {
+			k.set, k.at, k.missing = set, k.tried, nil
+		}
+		k.mu.Unlock()
+		if err != nil && k.failed != nil {
+			k.failed(err)
+		}
+	}()
+}
+
+// close ends the fetch that is under way, and waits for its end.
+func (k *keys) close() {
+	k.mu.Lock()
+	f := k.flight
+	k.mu.Unlock()
+	if f != nil {
+		f.cancel()
+		<-f.done
+	}
+}

@@ -1,0 +1,145 @@
+package oidc
+
+import (
+	"context"
+	"encoding/base64"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A token is what was sent, read and not yet believed.
+type token struct {
+	signed *jose.JSONWebSignature
+	alg    jose.SignatureAlgorithm
+	kid    string // "" when it names no key
+	claims value.Value
+}
+
+// parse reads a token, or returns the kind of refusal. Our own reader reads both parts first: what readers could
+// disagree about, such as a claim that stands twice, is in no token that is good.
+func (i *Issuer) parse(credential string) (*token, string) {
+	if len(credential) > maxToken {
+		return nil, "too_long"
+	}
+	parts := strings.Split(credential, ".")
+	if len(parts) != 3 {
+		return nil, "malformed" // also an encrypted token, which has five
+	}
+	header, okHeader := object(parts[0])
+	claims, okClaims := object(parts[1])
+	if _, ok := bytesOf(parts[2]); !ok || !okHeader || !okClaims {
+		return nil, "malformed"
+	}
+	t := &token{claims: claims, alg: jose.SignatureAlgorithm(textOf(header, "alg"))}
+	typ := strings.TrimPrefix(strings.ToLower(textOf(header, "typ")), "application/")
+	_, critical := header.Get("crit")
+	_, unencoded := header.Get("b64")
+	kid, named := header.Get("kid")
+	switch {
+	case !slices.Contains(i.algorithms, t.alg):
+		return nil, "algorithm"
+	case critical || unencoded:
+		return nil, "critical"
+	case textOf(header, "cty") != "":
+		return nil, "nested"
+	case typ != "" && typ != "jwt" && typ != "at+jwt":
+		return nil, "type" // such as a logout token, which proves nothing here
+	case named && (kid.Kind() != value.String || kid.Text() == "" || len(kid.Text()) > 256):
+		return nil, "malformed"
+	}
+	t.kid = kid.Text()
+	var err error
+	if t.signed, err = jose.ParseSignedCompact(credential, i.algorithms); err != nil {
+		return nil, "malformed"
+	}
+	return t, ""
+}
+
+// bytesOf reads a part of a token: base64url, written in the one way there is.
+func bytesOf(text string) ([]byte, bool) {
+	b, err := base64.RawURLEncoding.DecodeString(text)
+	return b, err == nil && base64.RawURLEncoding.EncodeToString(b) == text
+}
+
+// object reads a part of a token that is an object.
+func object(text string) (value.Value, bool) {
+	b, ok := bytesOf(text)
+	if !ok {
+		return value.Value{}, false
+	}
+	v, err := value.Read(b, 0)
+	return v, err == nil && v.Kind() == value.Object
+}
+
+// textOf returns the string that o has under a name; "" when there is none.
+func textOf(o value.Value, name string) string {
+	if v, _ := o.Get(name); v.Kind() == value.String {
+		return v.Text()
+	}
+	return ""
+}
+
+// check returns the kind of refusal for a token that isn't for us or not for now; "" when it is.
+func (i *Issuer) check(t *token) string {
+	now := i.now()
+	expires, ok := instant(t.claims, "exp")
+	from, okFrom := instant(t.claims, "nbf")
+	issued, okIssued := instant(t.claims, "iat")
+	switch {
+	case textOf(t.claims, "iss") != i.issuer:
+		return "issuer"
+	case !i.audienceOf(t.claims):
+		return "audience"
+	case !ok || !okFrom || !okIssued || expires.IsZero():
+		return "times"
+	case !now.Before(expires.Add(Skew)):
+		return "expired"
+	case now.Add(Skew).Before(from), now.Add(Skew).Before(issued):
+		return "not_yet"
+	}
+	return ""
+}
+
+// instant returns the time of a claim, zero when it isn't there, and whether it is a time.
+func instant(claims value.Value, name string) (time.Time, bool) {
+	const last = 1 << 40 // far from where sums of times overflow
+	v, there := claims.Get(name)
+	if !there {
+		return time.Time{}, true
+	}
+	f, ok := v.AsFloat()
+	if !ok || !v.IsNumber() || !(f > 0 && f < last) {
+		return time.Time{}, false
+	}
+	return time.Unix(int64(f), 0), true
+}
+
+// audienceOf reports whether a token is for us.
+func (i *Issuer) audienceOf(claims value.Value) bool {
+	aud, _ := claims.Get("aud")
+	if aud.Kind() == value.String {
+		return slices.Contains(i.audience, aud.Text())
+	}
+	return slices.ContainsFunc(aud.List(), func(v value.Value) bool {
+		return v.Kind() == value.String && slices.Contains(i.audience, v.Text())
+	})
+}
+
+// verify returns the kind of refusal for a token that the issuer has not signed; "" when it has.
+func (i *Issuer) verify(ctx context.Context, t *token) string {
+	found, kind := i.keys.find(ctx, t.kid, t.alg)
+	if kind != "" {
+		return kind
+	}
+	for _, key := range found {
+		if _, err := t.signed.Verify(key.Key); err == nil {
+			return ""
+		}
+	}
+	return "signature"
+}
