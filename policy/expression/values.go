@@ -1,0 +1,188 @@
+package expression
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/common/types/traits"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// The names that an expression can use.
+const (
+	root        = "principal"
+	claimsField = "claims"
+)
+
+// fields are what stands below principal, and of what type it is.
+var fields = []struct {
+	name string
+	typ  *cel.Type
+}{
+	{"id", cel.StringType}, {"name", cel.StringType}, {"kind", cel.StringType}, {"owner", cel.StringType}, {"tenant", cel.StringType},
+	{"scopes", cel.ListType(cel.StringType)}, {claimsField, cel.MapType(cel.StringType, cel.DynType)}, {"token_id", cel.StringType},
+	{"parent", cel.StringType}, {"depth", cel.IntType},
+}
+
+// follow returns what path leads to below who; null where there is nothing.
+func follow(who *identity.Principal, path []string) value.Value {
+	switch path[0] {
+	case "id":
+		return value.OfString(who.ID)
+	case "name":
+		return value.OfString(who.Name)
+	case "kind":
+		return value.OfString(string(who.Kind))
+	case "owner":
+		return value.OfString(who.Owner)
+	case "tenant":
+		return value.OfString(who.Tenant)
+	case "scopes":
+		list := make([]value.Value, len(who.Scopes))
+		for i, s := range who.Scopes {
+			list[i] = value.OfString(string(s))
+		}
+		return value.OfArray(list)
+	case claimsField:
+		v := who.Claims
+		for _, name := range path[1:] {
+			v, _ = v.Get(name)
+		}
+		return v
+	case "token_id":
+		return value.OfString(who.TokenID)
+	case "parent":
+		return value.OfString(who.Parent)
+	case "depth":
+		return value.OfInt(int64(who.Depth))
+	}
+	return value.Value{}
+}
+
+// claimsOf returns those of who's claims that e reads.
+func (e *Expression) claimsOf(who *identity.Principal) (ref.Val, error) {
+	if e.all {
+		if who.Claims.IsNull() {
+			return types.NewStringInterfaceMap(types.DefaultTypeAdapter, nil), nil
+		}
+		return toCEL(who.Claims)
+	}
+	read := make(map[string]any, len(e.claims))
+	for _, name := range e.claims {
+		v, ok := who.Claims.Get(name)
+		if !ok {
+			continue
+		}
+		out, err := toCEL(v)
+		if err != nil {
+			return nil, err
+		}
+		read[name] = out
+	}
+	return types.NewStringInterfaceMap(types.DefaultTypeAdapter, read), nil
+}
+
+// toCEL returns v as CEL holds it, or ErrInexact for a number that it can't hold.
+func toCEL(v value.Value) (ref.Val, error) {
+	switch v.Kind() {
+	case value.Null:
+		return types.NullValue, nil
+	case value.Bool:
+		return types.Bool(v.Bool()), nil
+	case value.Int:
+		return types.Int(v.Int()), nil
+	case value.Float:
+		return types.Double(v.Float()), nil
+	case value.Decimal:
+		return number(v)
+	case value.Array:
+		list := make([]ref.Val, len(v.List()))
+		for i, item := range v.List() {
+			out, err := toCEL(item)
+			if err != nil {
+				return nil, err
+			}
+			list[i] = out
+		}
+		return types.NewRefValList(types.DefaultTypeAdapter, list), nil
+	case value.Object:
+		members := make(map[string]any, len(v.Members()))
+		for _, m := range v.Members() {
+			out, err := toCEL(m.Value)
+			if err != nil {
+				return nil, err
+			}
+			members[m.Name] = out
+		}
+		return types.NewStringInterfaceMap(types.DefaultTypeAdapter, members), nil
+	case value.Bytes:
+		return types.Bytes(v.Text()), nil
+	}
+	return types.String(v.String()), nil
+}
+
+// number returns a decimal as the whole number it is, or as the double that is written as it is.
+func number(v value.Value) (ref.Val, error) {
+	if n, ok := v.AsInt(); ok {
+		return types.Int(n), nil
+	}
+	if n, err := strconv.ParseUint(v.Text(), 10, 64); err == nil {
+		return types.Uint(n), nil
+	}
+	f, ok := v.AsFloat()
+	if !ok || math.IsInf(f, 0) || !value.Equal(v, value.OfDecimal(strconv.FormatFloat(f, 'g', -1, 64))) {
+		return nil, ErrInexact
+	}
+	return types.Double(f), nil
+}
+
+// fromCEL returns v as a Value, exactly. What no rule can compare with is ErrKind.
+func fromCEL(v ref.Val) (value.Value, error) {
+	switch v := v.(type) {
+	case types.Null:
+		return value.Value{}, nil
+	case types.Bool:
+		return value.OfBool(bool(v)), nil
+	case types.Int:
+		return value.OfInt(int64(v)), nil
+	case types.Uint:
+		if v > math.MaxInt64 {
+			return value.OfDecimal(strconv.FormatUint(uint64(v), 10)), nil
+		}
+		return value.OfInt(int64(v)), nil
+	case types.Double:
+		if f := float64(v); !math.IsNaN(f) && !math.IsInf(f, 0) {
+			return value.OfFloat(f), nil
+		}
+	case types.String:
+		if s := string(v); utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
+			return value.OfString(s), nil
+		}
+	case types.Timestamp:
+		return value.OfString(value.OfTime(v.Time).String()), nil
+	case traits.Lister:
+		return fromList(v)
+	}
+	return value.Value{}, ErrKind
+}
+
+func fromList(v traits.Lister) (value.Value, error) {
+	list := []value.Value{}
+	for it := v.Iterator(); it.HasNext() == types.True; {
+		if len(list) == MaxList {
+			return value.Value{}, ErrKind
+		}
+		item, err := fromCEL(it.Next())
+		if err != nil {
+			return value.Value{}, err
+		}
+		list = append(list, item)
+	}
+	return value.OfArray(list), nil
+}
