@@ -22,10 +22,13 @@ var mayImport = map[string]string{
 	"problem": "",
 	"value":   "problem",
 	"schema":  "value",
-	"mask":    "problem value",
-	"query":   "problem query/search value",
 
-	"query/search": "problem",
+	"mask": "problem value",
+
+	"query": "problem query/pattern query/search value",
+
+	"query/pattern": "problem",
+	"query/search":  "problem",
 
 	"algebra": "mask query schema value",
 	"span":    "problem",

@@ -2,17 +2,12 @@ package query
 
 import (
 	"fmt"
-	"regexp/syntax"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
-
-// MaxRegex is the most characters of one regular expression.
-const MaxRegex = 256
 
 // CheckPath splits and checks a dotted path that stands at the JSON pointer at.
 func CheckPath(s, at string) (Path, error) {
@@ -112,101 +107,6 @@ func finite(v value.Value, at string) error {
 		return sane(v, at)
 	}
 	return nil
-}
-
-// regex checks a pattern so that no source can be made to run away with it or to refuse it: RE2 syntax, at most
-// MaxRegex characters, no quantifier of varying length inside another.
-func regex(path Path, pattern, options value.Value, at string) (Filter, error) {
-	if pattern.Kind() != value.String {
-		return nil, invalid(at, "$regex takes a string")
-	}
-	if options.Kind() != value.String && options.Kind() != value.Null {
-		return nil, invalid(at, "$options takes a string of the letters i, m and x")
-	}
-	r := Regex{Path: path, Pattern: pattern.Text(), At: at}
-	if len([]rune(r.Pattern)) > MaxRegex {
-		return nil, invalid(at, fmt.Sprintf("a regular expression has at most %d characters", MaxRegex))
-	}
-	for _, o := range options.Text() {
-		switch {
-		case o == 'x':
-			r.Pattern = unspaced(r.Pattern)
-		case (o == 'i' || o == 'm') && !strings.ContainsRune(r.Options, o):
-			r.Options += string(o)
-		default:
-			return nil, invalid(at, fmt.Sprintf("$options takes each of the letters i, m and x once; got %q", problem.Cut(options.Text())))
-		}
-	}
-	tree, err := r.Tree()
-	if err != nil {
-		return nil, invalid(at, "not a regular expression in RE2 syntax: "+err.Error())
-	}
-	if nested(tree, false) {
-		return nil, invalid(at, "a regular expression can't repeat what already repeats, as (a+)+ does")
-	}
-	return r, nil
-}
-
-// Tree parses the pattern with its options.
-func (r Regex) Tree() (*syntax.Regexp, error) {
-	flags := syntax.Perl
-	if strings.Contains(r.Options, "i") {
-		flags |= syntax.FoldCase
-	}
-	if strings.Contains(r.Options, "m") {
-		flags &^= syntax.OneLine
-	}
-	return syntax.Parse(r.Pattern, flags)
-}
-
-// Expression returns the pattern with its options as one RE2 expression.
-func (r Regex) Expression() string {
-	if r.Options == "" {
-		return r.Pattern
-	}
-	return "(?" + r.Options + ")" + r.Pattern
-}
-
-func nested(tree *syntax.Regexp, inside bool) bool {
-	varies := tree.Op == syntax.OpStar || tree.Op == syntax.OpPlus || tree.Op == syntax.OpRepeat && tree.Min != tree.Max
-	if inside && varies {
-		return true
-	}
-	repeats := varies || tree.Op == syntax.OpRepeat
-	for _, sub := range tree.Sub {
-		if nested(sub, inside || repeats) {
-			return true
-		}
-	}
-	return false
-}
-
-// unspaced applies the option x: white space and comments outside of brackets mean nothing.
-func unspaced(pattern string) string {
-	var out strings.Builder
-	class, escaped, comment := false, false, false
-	for _, r := range pattern {
-		switch {
-		case comment:
-			comment = r != '\n'
-			continue
-		case escaped:
-			escaped = false
-		case r == '\\':
-			escaped = true
-		case class:
-			class = r != ']'
-		case r == '[':
-			class = true
-		case r == '#':
-			comment = true
-			continue
-		case unicode.IsSpace(r):
-			continue
-		}
-		out.WriteRune(r)
-	}
-	return out.String()
 }
 
 // Pointer returns the JSON pointer of the member or element called token at the place at (RFC 6901).

@@ -1,12 +1,42 @@
 package query
 
-import "github.com/bailiwick-dev/bailiwick/value"
+import (
+	"regexp/syntax"
+
+	"github.com/bailiwick-dev/bailiwick/query/pattern"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
 
 // ParseRegex checks a regular expression that stands at the JSON pointer at, as that of a $regex is checked.
-func ParseRegex(pattern, options, at string) (Regex, error) {
-	f, err := regex(nil, value.OfString(pattern), value.OfString(options), at)
+func ParseRegex(text, options, at string) (Regex, error) {
+	f, err := regex(nil, value.OfString(text), value.OfString(options), at)
 	if err != nil {
 		return Regex{}, err
 	}
 	return f.(Regex), nil
+}
+
+func regex(path Path, text, options value.Value, at string) (Filter, error) {
+	if text.Kind() != value.String {
+		return nil, invalid(at, "$regex takes a string")
+	}
+	if options.Kind() != value.String && options.Kind() != value.Null {
+		return nil, invalid(at, "$options takes a string of the letters i, m and x")
+	}
+	checked, flags, err := pattern.Check(text.Text(), options.Text())
+	if err != nil {
+		return nil, invalid(at, err.Error())
+	}
+	return Regex{Path: path, Pattern: checked, Options: flags, At: at}, nil
+}
+
+// Tree parses the pattern with its options.
+func (r Regex) Tree() (*syntax.Regexp, error) { return pattern.Parse(r.Pattern, r.Options) }
+
+// Expression returns the pattern with its options as one RE2 expression.
+func (r Regex) Expression() string {
+	if r.Options == "" {
+		return r.Pattern
+	}
+	return "(?" + r.Options + ")" + r.Pattern
 }

@@ -1,0 +1,97 @@
+// Package pattern checks the regular expressions that agents write.
+//
+// It is a word. No source can be made to run away with a pattern that passes, or to refuse it.
+package pattern
+
+import (
+	"errors"
+	"fmt"
+	"regexp/syntax"
+	"strings"
+	"unicode"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// Max is the most characters of one regular expression.
+const Max = 256
+
+// Check returns a pattern and its options without the option x, which it carries out: RE2 syntax, at most Max
+// characters, no quantifier of varying length inside another. What is wrong is a sentence for the asker.
+func Check(text, options string) (pattern, flags string, err error) {
+	if len([]rune(text)) > Max {
+		return "", "", fmt.Errorf("a regular expression has at most %d characters", Max)
+	}
+	for _, o := range options {
+		switch {
+		case o == 'x':
+			text = unspaced(text)
+		case (o == 'i' || o == 'm') && !strings.ContainsRune(flags, o):
+			flags += string(o)
+		default:
+			return "", "", fmt.Errorf("$options takes each of the letters i, m and x once; got %q", problem.Cut(options))
+		}
+	}
+	tree, err := Parse(text, flags)
+	if err != nil {
+		return "", "", fmt.Errorf("not a regular expression in RE2 syntax: %w", err)
+	}
+	if nested(tree, false) {
+		return "", "", errors.New("a regular expression can't repeat what already repeats, as (a+)+ does")
+	}
+	return text, flags, nil
+}
+
+// Parse parses a pattern with flags out of i and m.
+func Parse(pattern, flags string) (*syntax.Regexp, error) {
+	mode := syntax.Perl
+	if strings.Contains(flags, "i") {
+		mode |= syntax.FoldCase
+	}
+	if strings.Contains(flags, "m") {
+		mode &^= syntax.OneLine
+	}
+	return syntax.Parse(pattern, mode)
+}
+
+func nested(tree *syntax.Regexp, inside bool) bool {
+	varies := tree.Op == syntax.OpStar || tree.Op == syntax.OpPlus || tree.Op == syntax.OpRepeat && tree.Min != tree.Max
+	if inside && varies {
+		return true
+	}
+	repeats := varies || tree.Op == syntax.OpRepeat
+	for _, sub := range tree.Sub {
+		if nested(sub, inside || repeats) {
+			return true
+		}
+	}
+	return false
+}
+
+// unspaced applies the option x: white space and comments outside of brackets mean nothing.
+func unspaced(pattern string) string {
+	var out strings.Builder
+	class, escaped, comment := false, false, false
+	for _, r := range pattern {
+		switch {
+		case comment:
+			comment = r != '\n'
+			continue
+		case escaped:
+			escaped = false
+		case r == '\\':
+			escaped = true
+		case class:
+			class = r != ']'
+		case r == '[':
+			class = true
+		case r == '#':
+			comment = true
+			continue
+		case unicode.IsSpace(r):
+			continue
+		}
+		out.WriteRune(r)
+	}
+	return out.String()
+}
