@@ -17,6 +17,7 @@ type parser struct {
 	nodes   int    // filters
 	exprs   int    // see node
 	matched []Expr // the operands of $expr in the $match that is being read
+	rule    bool   // an owner's rule is read, which can have $cel
 }
 
 // A site is where the parser stands.

@@ -6,7 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Print writes f as the where object that ParseWhere reads as f. nil and an all-matching filter print as {}.
+// Print writes f as the where object that ParseWhere, or ParseRule, reads as f. nil and an all-matching filter print as {}.
 func Print(f Filter) value.Value {
 	switch f := f.(type) {
 	case nil:
@@ -43,6 +43,12 @@ func Print(f Filter) value.Value {
 		return at(f.Path, "$elemMatch", Print(f.Match))
 	case InQuery:
 		return printInQuery(f)
+	case Deferred:
+		op := f.Op.String()
+		if f.List {
+			op = map[Op]string{Eq: "$in", Ne: "$nin"}[f.Op]
+		}
+		return at(f.Path, op, one("$cel", value.OfString(f.CEL)))
 	case And:
 		return one("$and", printAll(f))
 	case Or:

@@ -143,6 +143,15 @@ type (
 	Or []Filter
 	// Not holds where Part does not.
 	Not struct{ Part Filter }
+	// Deferred is a Compare, or with List an In, of a rule: its operand is what the CEL expression says of the principal.
+	// Op is Eq or Ne with List. ParseRule alone makes it, and nothing is bound before policy has put the value in.
+	Deferred struct {
+		Path Path
+		Op   Op
+		List bool
+		CEL  string
+		At   string
+	}
 	// Never holds nowhere: what is left of a comparison that can't match. It isn't written, only made.
 	Never struct{}
 )
@@ -158,4 +167,13 @@ func (InQuery) isFilter()    {}
 func (And) isFilter()        {}
 func (Or) isFilter()         {}
 func (Not) isFilter()        {}
+func (Deferred) isFilter()   {}
 func (Never) isFilter()      {}
+
+// With returns what d is when the expression says v: a scalar, or a list of scalars with List.
+func (d Deferred) With(v value.Value) Filter {
+	if d.List {
+		return In{Path: d.Path, Values: v.List(), Not: d.Op == Ne, At: d.At}
+	}
+	return Compare{Path: d.Path, Op: d.Op, Value: v, At: d.At}
+}

@@ -26,8 +26,16 @@ var (
 // ParseWhere reads a where object that stands at the JSON pointer at. It returns nil for an empty object, which
 // asks for all. Errors are problem.InvalidQuery, problem.Unsupported for an operator that nothing here does, or
 // problem.SecurityBlocked for what runs code, with the pointer of the place.
-func ParseWhere(v value.Value, at string) (Filter, error) {
-	o := operand{parser: &parser{}, v: v, site: site{at: at}}
+func ParseWhere(v value.Value, at string) (Filter, error) { return parseWhere(&parser{}, v, at) }
+
+// ParseRule is ParseWhere for the rules of owners: {"$cel": "principal.claims.region"} can stand for a value to compare
+// with, and for the list of $in and $nin. What the expression says isn't looked at; see Deferred.
+func ParseRule(v value.Value, at string) (Filter, error) {
+	return parseWhere(&parser{rule: true}, v, at)
+}
+
+func parseWhere(p *parser, v value.Value, at string) (Filter, error) {
+	o := operand{parser: p, v: v, site: site{at: at}}
 	f := o.where()
 	if o.err != nil {
 		return nil, o.err
@@ -156,6 +164,11 @@ func (o operand) operators(path Path) []Filter {
 
 // operator reads an operator that stands among others; nil for $options, which is read with its $regex.
 func (o operand) operator(path Path, among value.Value) Filter {
+	if o.rule {
+		if f := o.deferred(path); f != nil {
+			return o.counted(f)
+		}
+	}
 	switch o.name {
 	case "$inQuery", "$notInQuery", "$select", "$dontSelect":
 		return o.counted(o.inQuery(path))
@@ -209,6 +222,30 @@ func (o operand) operator(path Path, among value.Value) Filter {
 	}
 	o.refuse(err)
 	return o.counted(Compare{Path: path, Op: Op(op), Value: v, At: o.at})
+}
+
+// deferred reads {"$cel": text} in a rule, as the operand of an operator or alone; nil for anything else.
+func (o operand) deferred(path Path) Filter {
+	op := slices.Index(opNames[:], o.name)
+	f := Deferred{Path: path, Op: Op(max(op, 0)), List: o.name == "$in" || o.name == "$nin", At: o.at}
+	if o.name == "$nin" {
+		f.Op = Ne
+	}
+	if o.name != "$cel" {
+		cel, ok := o.get("$cel")
+		if !ok || op < 0 && !f.List {
+			return nil
+		}
+		if len(o.v.Members()) > 1 {
+			o.refuse(invalid(o.at, "$cel stands alone"))
+		}
+		o = cel
+	}
+	if !o.is(value.String) || o.v.Text() == "" {
+		o.refuse(invalid(o.at, "$cel takes an expression as a string"))
+	}
+	f.CEL = o.v.Text()
+	return f
 }
 
 func (o operand) list(path Path) Filter {

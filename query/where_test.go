@@ -104,6 +104,63 @@ func TestParseWhereRefuses(t *testing.T) {
 }
 
 // nestIn writes $inQuery in $inQuery, n deep.
+// TestParseRule has the values that rules alone can have, and what agents are told who write them.
+func TestParseRule(t *testing.T) {
+	for _, tt := range []struct{ in, out, agent string }{
+		{`{"a":{"$cel":"x"}}`, `{"a":{"$eq":{"$cel":"x"}}}`, `/where/a/$cel: unknown operator "$cel"`},
+		{`{"a.b":{"$eq":{"$cel":"x"}}}`, `{"a.b":{"$eq":{"$cel":"x"}}}`, "/where/a.b/$eq/$cel: operators can't stand beside plain keys in one object"},
+		{`{"a":{"$ne":{"$cel":"x"},"$gte":{"$cel":"y"}},"b":1}`, `{"$and":[{"$and":[{"a":{"$ne":{"$cel":"x"}}},{"a":{"$gte":{"$cel":"y"}}}]},{"b":{"$eq":1}}]}`,
+			"/where/a/$ne/$cel: operators can't stand beside plain keys in one object"},
+		{`{"a":{"$in":{"$cel":"x"}}}`, `{"a":{"$in":{"$cel":"x"}}}`, "/where/a/$in: $in takes a list"},
+		{`{"a":{"$nin":{"$cel":"x"}}}`, `{"a":{"$nin":{"$cel":"x"}}}`, "/where/a/$nin: $nin takes a list"},
+		{`{"a":{"$not":{"$lt":{"$cel":"x"}}}}`, `{"$not":{"a":{"$lt":{"$cel":"x"}}}}`, "/where/a/$not/$lt/$cel: operators can't stand beside plain keys in one object"},
+		{`{"a":{"$elemMatch":{"$eq":{"$cel":"x"}}}}`, `{"a":{"$elemMatch":{"$eq":{"$cel":"x"}}}}`,
+			"/where/a/$elemMatch/$eq/$cel: operators can't stand beside plain keys in one object"},
+		{`{"$or":[{"a":{"$cel":"x"}},{"b":{"$cel":"y"}}]}`, `{"$or":[{"a":{"$eq":{"$cel":"x"}}},{"b":{"$eq":{"$cel":"y"}}}]}`, `/where/$or/0/a/$cel: unknown operator "$cel"`},
+		// what rules can't have either
+		{`{"$cel":"x"}`, `/where/$cel: unknown operator "$cel"`, `/where/$cel: unknown operator "$cel"`},
+		{`{"a":{"$cel":1}}`, "/where/a/$cel: $cel takes an expression as a string", `/where/a/$cel: unknown operator "$cel"`},
+		{`{"a":{"$cel":""}}`, "/where/a/$cel: $cel takes an expression as a string", `/where/a/$cel: unknown operator "$cel"`},
+		{`{"a":{"$gt":{"$cel":"x","b":1}}}`, "/where/a/$gt: $cel stands alone", "/where/a/$gt/$cel: operators can't stand beside plain keys in one object"},
+		{`{"a":{"$in":[{"$cel":"x"}]}}`, "/where/a/$in/0/$cel: operators can't stand beside plain keys in one object",
+			"/where/a/$in/0/$cel: operators can't stand beside plain keys in one object"},
+		{`{"a":{"b":{"$cel":"x"}}}`, "/where/a/b/$cel: operators can't stand beside plain keys in one object",
+			"/where/a/b/$cel: operators can't stand beside plain keys in one object"},
+		{`{"a":{"$all":{"$cel":"x"}}}`, "/where/a/$all: $all takes a list", "/where/a/$all: $all takes a list"},
+		{`{"a":{"$startsWith":{"$cel":"x"}}}`, "/where/a/$startsWith: $startsWith takes a string", "/where/a/$startsWith: $startsWith takes a string"},
+	} {
+		for _, as := range []struct {
+			parse func(value.Value, string) (Filter, error)
+			want  string
+		}{{ParseRule, tt.out}, {ParseWhere, tt.agent}} {
+			f, err := as.parse(read(t, tt.in), "/where")
+			got := Print(f).String()
+			if err != nil {
+				got = problem.Of(err).Pointer + ": " + problem.Of(err).Detail
+			}
+			if got != as.want {
+				t.Errorf("%s:\n got %s\nwant %s", tt.in, got, as.want)
+			}
+			if err != nil {
+				continue
+			}
+			if again, err := ParseRule(Print(f), "/where"); err != nil || Print(again).String() != got {
+				t.Errorf("%s reads back as %s, %v", got, Print(again), err)
+			}
+		}
+	}
+	v := value.OfArray([]value.Value{value.OfInt(1), value.OfInt(2)})
+	for want, d := range map[string]Deferred{
+		`{"a":{"$nin":[1,2]}}`: {Path: Path{"a"}, Op: Ne, List: true},
+		`{"a":{"$in":[1,2]}}`:  {Path: Path{"a"}, List: true},
+		`{"a":{"$lt":[1,2]}}`:  {Path: Path{"a"}, Op: Lt},
+	} {
+		if got := Print(d.With(v)).String(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
 func nestIn(n int) string {
 	return strings.Repeat(`{"a":{"$inQuery":{"className":"b","where":`, n) + `{"a":1}` + strings.Repeat(`}}}`, n)
 }
