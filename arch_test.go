@@ -22,10 +22,8 @@ var mayImport = map[string]string{
 	"problem": "",
 	"value":   "problem",
 	"schema":  "value",
-
-	"mask": "problem value",
-
-	"query": "problem query/pattern query/search value",
+	"mask":    "problem value",
+	"query":   "problem query/pattern query/search value",
 
 	"query/pattern": "problem",
 	"query/search":  "problem",

@@ -1,0 +1,95 @@
+package expression
+
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/query"
+)
+
+// Deferred returns what of f is compared with expressions, in the order of f; nil when there is none.
+func Deferred(f query.Filter) []query.Deferred {
+	var found []query.Deferred
+	// The error is that of the function.
+	_, _ = each(f, func(d query.Deferred, _ bool) (query.Filter, error) {
+		found = append(found, d)
+		return d, nil
+	})
+	return found
+}
+
+// Of returns the expression of d, compiled. What is wrong with it is a *Fault.
+func (c *Compiler) Of(d query.Deferred) (*Expression, error) {
+	if d.List {
+		return c.Compile(d.CEL, List)
+	}
+	return c.Compile(d.CEL, Scalar)
+}
+
+// Fill returns f with what its expressions say of who in their places, as a filter that anybody could write. An
+// expression that can't be compiled, fails or yields nothing is an error, and so is what check, which may be nil,
+// refuses: it is given each comparison that is made outside of $elemMatch.
+func (c *Compiler) Fill(f query.Filter, who identity.Principal, check func(query.Filter) error) (query.Filter, error) {
+	return each(f, func(d query.Deferred, element bool) (query.Filter, error) {
+		e, err := c.Of(d)
+		if err != nil {
+			return nil, err
+		}
+		v, err := e.Eval(who)
+		if err != nil {
+			return nil, err
+		}
+		made := d.With(v)
+		if element || check == nil {
+			return made, nil
+		}
+		return made, check(made)
+	})
+}
+
+// each returns f with visit's answers in the places of what is deferred. element tells whether that is in an
+// $elemMatch.
+func each(f query.Filter, visit func(d query.Deferred, element bool) (query.Filter, error)) (query.Filter, error) {
+	return walk{visit: visit}.filter(f)
+}
+
+type walk struct {
+	visit   func(query.Deferred, bool) (query.Filter, error)
+	element bool
+}
+
+func (w walk) filter(f query.Filter) (out query.Filter, err error) {
+	switch f := f.(type) {
+	case query.Deferred:
+		return w.visit(f, w.element)
+	case query.And:
+		parts, err := w.all(f)
+		return query.And(parts), err
+	case query.Or:
+		parts, err := w.all(f)
+		return query.Or(parts), err
+	case query.Not:
+		f.Part, err = w.filter(f.Part)
+		return f, err
+	case query.ElemMatch:
+		w.element = true
+		f.Match, err = w.filter(f.Match)
+		return f, err
+	case query.InQuery:
+		w.element = false
+		f.Where, err = w.filter(f.Where)
+		return f, err
+	}
+	return f, nil
+}
+
+func (w walk) all(parts []query.Filter) ([]query.Filter, error) {
+	out := slices.Clone(parts)
+	for i := range out {
+		var err error
+		if out[i], err = w.filter(out[i]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
