@@ -6,6 +6,7 @@
 package exposure
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -108,13 +109,15 @@ func visible(rules policy.Rules, catalogue []schema.Class, change func(*policy.C
 }
 
 func tenantOf(t *policy.TenantRule) string {
-	switch {
-	case t == nil:
+	if t == nil {
 		return ""
-	case t.Through != "":
-		return "through " + t.Through
-	case t.Is == "":
-		return t.Field + " is principal.tenant"
 	}
-	return t.Field + " is " + t.Is
+	text := t.Field + " is " + cmp.Or(t.Is, "principal.tenant")
+	if t.Through != "" {
+		text = "through " + t.Through
+	}
+	if t.Bypass != "" {
+		text += ", but for " + t.Bypass
+	}
+	return text
 }

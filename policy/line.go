@@ -6,6 +6,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/bind"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy/expression"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
@@ -16,19 +17,8 @@ func (v *View) narrow(l Layer) {
 	}
 }
 
-// filter returns what t lets who see of c, or the kind of refusal.
-func (t *tenant) filter(c *class, who identity.Principal) (query.Filter, string) {
-	is, ok := t.is.of(who)
-	if !ok {
-		return nil, "tenant_missing"
-	}
-	// The tenant comes as text from a token or a claim; it is compared as what the field holds.
-	f, _, err := bind.Filter(query.Compare{Path: query.Path{t.field.Name}, Op: query.Eq, Value: is}, tenantScope{ruleScope{c}}, nil)
-	if _, never := f.(query.Never); err != nil || never {
-		return nil, "tenant_mismatch"
-	}
-	return f, ""
-}
+// unbound is the kind of refusal for a filter that names what the class hasn't got: absence refuses.
+const unbound = "principal_filter"
 
 // filtersOf adds the filters that who itself brings, one of v's principal and its line, or returns the kind of
 // refusal. A class's own keys win over the default filter of the same generation, never over that of another.
@@ -41,14 +31,21 @@ func (v *View) filtersOf(who identity.Principal) string {
 			continue
 		}
 		if who.Above != nil && !c.sees(f) {
-			return "principal_filter" // what a field that its parent can't see holds would show in what is left
+			return unbound // what a field that its parent can't see holds would show in what is left
 		}
 		if key == "default" {
 			f = withoutFields(f, own)
 		}
+		if expression.Within(f) {
+			filled, kind := v.fill(f, who)
+			if kind != "" {
+				return kind
+			}
+			f = filled
+		}
 		bound, _, err := bind.Filter(f, ruleScope{c}, nil)
 		if err != nil {
-			return "principal_filter" // it names what the class hasn't got: absence refuses
+			return unbound
 		}
 		if bound != nil {
 			own = append(own, Layer{Name: "principal", Filter: bound})

@@ -14,9 +14,9 @@ import (
 	"sort"
 	"strconv"
 
-	"github.com/bailiwick-dev/bailiwick/bind"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/mask"
+	"github.com/bailiwick-dev/bailiwick/policy/expression"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -31,6 +31,7 @@ type Policy struct {
 	byName  map[string][]*class
 
 	refuseScans bool
+	expressions *expression.Compiler
 
 	rules     Rules          // as given, for operators
 	catalogue []schema.Class // likewise
@@ -52,7 +53,8 @@ type class struct {
 	included  []*schema.Field       // what leaves of a record that a pointer leads to
 	dropped   []string              // the visible fields that don't
 	tenant    *tenant
-	canonical query.Filter // bound
+	canonical query.Filter // bound, unless it has expressions
+	personal  bool         // canonical has expressions
 	relations []relation   // of one field each
 }
 
@@ -61,13 +63,6 @@ type relation struct {
 	field  string
 	target *class
 	key    string
-}
-
-// tenant is a TenantRule, compiled.
-type tenant struct {
-	field   *schema.Field
-	is      term
-	through *relation
 }
 
 // A Fault is one thing that is wrong with the rule of a class.
@@ -81,7 +76,8 @@ func (f *Fault) Error() string { return "classes." + f.Class + ": " + f.Message 
 
 // New compiles rules against the catalogue. All that is wrong with the rules is in the error: Faults, joined.
 func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
-	p := &Policy{version: rules.Version, byFull: map[string]*class{}, byName: map[string][]*class{}, refuseScans: rules.RefuseScans, rules: rules, catalogue: catalogue, fields: map[*schema.Field]string{}}
+	p := &Policy{version: rules.Version, byFull: map[string]*class{}, byName: map[string][]*class{}, refuseScans: rules.RefuseScans,
+		expressions: expression.NewCompiler(), rules: rules, catalogue: catalogue, fields: map[*schema.Field]string{}}
 	for i := range catalogue {
 		c := &class{Class: &catalogue[i], full: catalogue[i].FullName(), listed: rules.Unlisted}
 		for j := range c.Fields {
@@ -115,7 +111,7 @@ func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 		c.relate(p)
 	}
 	for _, c := range p.classes {
-		c.filters(func(format string, args ...any) { fail(ruled[c], format, args...) })
+		c.filters(p.expressions, func(format string, args ...any) { fail(ruled[c], format, args...) })
 		c.mask(p, func(format string, args ...any) { fail(ruled[c], format, args...) })
 	}
 	for _, c := range p.classes {
@@ -240,65 +236,18 @@ func (c *class) relation(field string) *relation {
 }
 
 // filters compiles the tenant rule and the canonical filter.
-func (c *class) filters(fail func(string, ...any)) {
+func (c *class) filters(expressions *expression.Compiler, fail func(string, ...any)) {
 	for n := range c.large {
 		if c.relation(n) != nil {
 			fail("large: %s is a pointer; only plain fields can be large", n)
 		}
 	}
 	if t := c.rule.Tenant; t != nil {
-		c.tenant = c.compileTenant(t, fail)
+		c.tenant = c.compileTenant(t, expressions, fail)
 	}
 	if c.rule.Canonical != nil {
-		bound, _, err := bind.Filter(c.rule.Canonical, ruleScope{c}, nil)
-		if err != nil {
-			e := problem.Of(err)
-			fail("canonical: %s%s", e.Detail, problem.DidYouMean(e.Near))
-		}
-		eachField(c.rule.Canonical, func(n string) {
-			if slices.Contains(c.rule.Denied, n) || credential(n) && c.seen[n] == nil {
-				fail("canonical: %s is denied; what counts as a live record is told to agents", n)
-			}
-		})
-		c.canonical = bound
+		c.compileCanonical(expressions, fail)
 	}
-}
-
-func (c *class) compileTenant(t *TenantRule, fail func(string, ...any)) *tenant {
-	if t.Through != "" {
-		r := c.relation(t.Through)
-		switch {
-		case t.Field != "" || t.Is != "":
-			fail("tenant: through stands alone, without field and is")
-		case c.Field(t.Through) == nil:
-			fail("tenant.through: there is no field %q%s", t.Through, problem.DidYouMean(problem.Nearest(t.Through, fieldNames(c.Fields), 2)))
-		case r == nil:
-			fail("tenant.through: %s is not a pointer to another class", t.Through)
-		case r.target.rule.Tenant == nil:
-			fail("tenant.through: %s leads to %s, which has no tenant rule", t.Through, r.target.FullName())
-		}
-		return &tenant{through: r}
-	}
-	f := c.Field(t.Field)
-	if f == nil {
-		fail("tenant.field: there is no field %q%s", t.Field, problem.DidYouMean(problem.Nearest(t.Field, fieldNames(c.Fields), 2)))
-	}
-	is, err := parseTerm(t.Is)
-	if err != nil {
-		fail("tenant.is: %v", err)
-	}
-	return &tenant{field: f, is: is}
-}
-
-func (c *class) circular() bool {
-	seen := map[*class]bool{}
-	for at := c; at != nil && at.tenant != nil && at.tenant.through != nil; at = at.tenant.through.target {
-		if seen[at] {
-			return true
-		}
-		seen[at] = true
-	}
-	return false
 }
 
 // visibleTo reports whether who may see the class at all, and else the true reason.

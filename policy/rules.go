@@ -28,7 +28,7 @@ type ClassRule struct {
 	Join        []string        // the fields that are shown where the class is reached by include; nil for all but the large
 	Mask        map[string]Mask // by field: how its value leaves; it can't be filtered, sorted, grouped or joined on
 	Tenant      *TenantRule     // which records belong to whom; nil when the class is shared by all
-	Canonical   query.Filter    // what counts as a live record; nil for all
+	Canonical   query.Filter    // what counts as a live record, as of query.ParseRule; nil for all
 	AllowScan   bool            // RefuseScans doesn't hold for the class: it is small
 	Description string          // for agents
 	Fields      map[string]FieldRule
@@ -47,9 +47,9 @@ type FieldValue struct{ Value, Meaning string }
 // that is scoped itself.
 type TenantRule struct {
 	Field   string // the field that holds the tenant
-	Is      string // what it must equal: "principal.tenant" (also for ""), "principal.id", "principal.owner" or "principal.claims.<name>"
+	Is      string // what it must equal: CEL over principal for a text, a number or a boolean; "" for principal.tenant
 	Through string // the pointer field; Field and Is are empty then
-	Bypass  string // CEL over principal: who sees the records of all tenants; "" for nobody, and an error is no bypass
+	Bypass  string // CEL over principal for true or false: who sees the records of all tenants; "" for nobody, and an error is no bypass
 }
 
 // A Mask is how a value leaves that isn't to be seen whole: mask.Partial, mask.Hash or mask.Null.

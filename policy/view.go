@@ -23,6 +23,8 @@ type View struct {
 	raw    bool    // the canonical filters are off
 	layers []Layer // all hold for every record
 
+	told query.Filter // the canonical filter, as the principal could write it
+
 	pointers []pointer // what follow found, once
 }
 
@@ -64,34 +66,17 @@ func (p *Policy) view(c *class, who identity.Principal, raw bool) (*View, string
 	return v, ""
 }
 
-// scope adds the layers, or returns the kind of refusal. A class scopes its children whether or not the principal
-// may name it: what it may see of them is the same.
+// scope adds the layers, or returns the kind of refusal.
 func (v *View) scope() string {
-	c, who := v.class, v.who
-	if t := c.tenant; t != nil && t.through != nil {
-		target := &View{class: t.through.target, who: who, policy: v.policy, raw: v.raw}
-		if kind := target.scope(); kind != "" {
-			return kind
-		}
-		v.layers = append(v.layers, Layer{Name: "tenant", Through: &Through{Field: t.through.field, Key: t.through.key, View: target}})
-	} else if t != nil {
-		for g := range who.Line() {
-			f, kind := t.filter(c, g)
-			if kind != "" {
-				return kind
-			}
-			v.narrow(Layer{Name: "tenant", Filter: f})
-		}
+	if kind := v.tenant(); kind != "" {
+		return kind
 	}
-	for g := range who.Line() {
+	for g := range v.who.Line() {
 		if kind := v.filtersOf(g); kind != "" {
 			return kind
 		}
 	}
-	if !v.raw && c.canonical != nil {
-		v.layers = append(v.layers, Layer{Name: "canonical", Filter: c.canonical})
-	}
-	return ""
+	return v.canonicalLayers()
 }
 
 // withoutFields drops the parts of a default filter whose field a class-specific filter decides already: the
@@ -153,6 +138,8 @@ func eachField(f query.Filter, visit func(string)) {
 	case query.Compare:
 		visit(f.Path[0])
 	case query.In:
+		visit(f.Path[0])
+	case query.Deferred:
 		visit(f.Path[0])
 	case query.Exists:
 		visit(f.Path[0])

@@ -159,7 +159,7 @@ func indexes(v *policy.View) value.Value {
 
 // canonical is the canonical filter, unless it names what can't be seen.
 func canonical(v *policy.View) (value.Value, bool) {
-	f := v.Rule().Canonical
+	f := v.Canonical()
 	if f == nil || !v.CanName(f) {
 		return value.Value{}, false
 	}

@@ -7,15 +7,23 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// Deferred returns what of f is compared with expressions, in the order of f; nil when there is none.
-func Deferred(f query.Filter) []query.Deferred {
-	var found []query.Deferred
-	// The error is that of the function.
-	_, _ = each(f, func(d query.Deferred, _ bool) (query.Filter, error) {
-		found = append(found, d)
-		return d, nil
-	})
-	return found
+// Within reports whether something in f is compared with an expression.
+func Within(f query.Filter) bool {
+	switch f := f.(type) {
+	case query.Deferred:
+		return true
+	case query.And:
+		return slices.ContainsFunc(f, Within)
+	case query.Or:
+		return slices.ContainsFunc(f, Within)
+	case query.Not:
+		return Within(f.Part)
+	case query.ElemMatch:
+		return Within(f.Match)
+	case query.InQuery:
+		return Within(f.Where)
+	}
+	return false
 }
 
 // Of returns the expression of d, compiled. What is wrong with it is a *Fault.
@@ -30,7 +38,7 @@ func (c *Compiler) Of(d query.Deferred) (*Expression, error) {
 // expression that can't be compiled, fails or yields nothing is an error, and so is what check, which may be nil,
 // refuses: it is given each comparison that is made outside of $elemMatch.
 func (c *Compiler) Fill(f query.Filter, who identity.Principal, check func(query.Filter) error) (query.Filter, error) {
-	return each(f, func(d query.Deferred, element bool) (query.Filter, error) {
+	return Replace(f, func(d query.Deferred, element bool) (query.Filter, error) {
 		e, err := c.Of(d)
 		if err != nil {
 			return nil, err
@@ -47,9 +55,9 @@ func (c *Compiler) Fill(f query.Filter, who identity.Principal, check func(query
 	})
 }
 
-// each returns f with visit's answers in the places of what is deferred. element tells whether that is in an
-// $elemMatch.
-func each(f query.Filter, visit func(d query.Deferred, element bool) (query.Filter, error)) (query.Filter, error) {
+// Replace returns f with visit's answers in the places of what is deferred, or the first error of visit. element tells
+// whether that is in an $elemMatch.
+func Replace(f query.Filter, visit func(d query.Deferred, element bool) (query.Filter, error)) (query.Filter, error) {
 	return walk{visit: visit}.filter(f)
 }
 

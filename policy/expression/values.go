@@ -34,7 +34,7 @@ var fields = []struct {
 func follow(who *identity.Principal, path []string) value.Value {
 	switch path[0] {
 	case "id":
-		return value.OfString(who.ID)
+		return value.OfString(who.Origin())
 	case "name":
 		return value.OfString(who.Name)
 	case "kind":

@@ -1,0 +1,97 @@
+package policy
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/bind"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy/expression"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+)
+
+// compileCanonical binds the canonical filter, once for all where it has no expressions, and checks these.
+func (c *class) compileCanonical(expressions *expression.Compiler, fail func(string, ...any)) {
+	// A list of nothing binds to every field that a value can be compared with.
+	f, err := expression.Replace(c.rule.Canonical, func(d query.Deferred, _ bool) (query.Filter, error) {
+		_, err := expressions.Of(d)
+		return query.In{Path: d.Path, At: d.At}, err
+	})
+	if err != nil {
+		fail("canonical: %v", err)
+		return
+	}
+	bound, _, err := bind.Filter(f, ruleScope{c}, nil)
+	if err != nil {
+		e := problem.Of(err)
+		fail("canonical: %s%s", e.Detail, problem.DidYouMean(e.Near))
+	}
+	eachField(c.rule.Canonical, func(n string) {
+		if slices.Contains(c.rule.Denied, n) || credential(n) && c.seen[n] == nil {
+			fail("canonical: %s is denied; what counts as a live record is told to agents", n)
+		}
+	})
+	if c.personal = expression.Within(c.rule.Canonical); !c.personal {
+		c.canonical = bound
+	}
+}
+
+// canonicalLayers adds the layers of the canonical filter, or returns the kind of refusal. What its expressions say is
+// needed of a caller who switches it off, too: a class that is refused is so by every way.
+func (v *View) canonicalLayers() string {
+	c := v.class
+	if v.told = c.rule.Canonical; !c.personal {
+		if c.canonical != nil && !v.raw {
+			v.layers = append(v.layers, Layer{Name: "canonical", Filter: c.canonical})
+		}
+		return ""
+	}
+	var told query.And
+	for g := range v.who.Line() {
+		f, kind := v.fill(c.rule.Canonical, g)
+		if kind != "" {
+			return kind
+		}
+		bound, _, err := bind.Filter(f, ruleScope{c}, nil)
+		if err != nil {
+			return unbound
+		}
+		if !v.raw {
+			v.narrow(Layer{Name: "canonical", Filter: bound})
+		}
+		if !slices.ContainsFunc(told, func(old query.Filter) bool { return reflect.DeepEqual(old, f) }) {
+			told = append(told, f)
+		}
+	}
+	if v.told = told; len(told) == 1 {
+		v.told = told[0]
+	}
+	return ""
+}
+
+// errUnlike tells that a field can't hold what an expression says: a comparison with it would never hold, or always.
+var errUnlike = errors.New("the field can't hold what the expression yields")
+
+// fill puts what the expressions of a rule say of who, one of v's principal and its line, into f, or returns the kind of
+// refusal.
+func (v *View) fill(f query.Filter, who identity.Principal) (filled query.Filter, kind string) {
+	filled, err := v.policy.expressions.Fill(f, who, func(made query.Filter) error {
+		_, notes, err := bind.Filter(made, ruleScope{v.class}, nil)
+		if err == nil && notes != nil {
+			return errUnlike
+		}
+		return err
+	})
+	if _, ok := errors.AsType[*problem.Error](err); ok {
+		return nil, unbound
+	}
+	if err != nil {
+		return nil, "rule_value"
+	}
+	return filled, ""
+}
+
+// Canonical returns what counts as a live record, as the principal could write it itself; nil for all.
+func (v *View) Canonical() query.Filter { return v.told }

@@ -1,0 +1,122 @@
+package policy
+
+import (
+	"github.com/bailiwick-dev/bailiwick/bind"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy/expression"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// tenant is a TenantRule, compiled.
+type tenant struct {
+	field   *schema.Field
+	is      *expression.Expression
+	through *relation
+	bypass  *expression.Expression // nil for nobody
+}
+
+func (c *class) compileTenant(t *TenantRule, expressions *expression.Compiler, fail func(string, ...any)) *tenant {
+	compile := func(key, text string, y expression.Yield) *expression.Expression {
+		e, err := expressions.Compile(text, y)
+		if err != nil {
+			fail("tenant.%s: %v", key, err)
+		}
+		return e
+	}
+	out := &tenant{}
+	if t.Bypass != "" {
+		out.bypass = compile("bypass", t.Bypass, expression.Bool)
+	}
+	if t.Through != "" {
+		out.through = c.relation(t.Through)
+		switch {
+		case t.Field != "" || t.Is != "":
+			fail("tenant: through stands alone, without field and is")
+		case c.Field(t.Through) == nil:
+			fail("tenant.through: there is no field %q%s", t.Through, problem.DidYouMean(problem.Nearest(t.Through, fieldNames(c.Fields), 2)))
+		case out.through == nil:
+			fail("tenant.through: %s is not a pointer to another class", t.Through)
+		case out.through.target.rule.Tenant == nil:
+			fail("tenant.through: %s leads to %s, which has no tenant rule", t.Through, out.through.target.FullName())
+		}
+		return out
+	}
+	if out.field = c.Field(t.Field); out.field == nil {
+		fail("tenant.field: there is no field %q%s", t.Field, problem.DidYouMean(problem.Nearest(t.Field, fieldNames(c.Fields), 2)))
+	}
+	is := t.Is
+	if is == "" {
+		is = "principal.tenant"
+	}
+	out.is = compile("is", is, expression.Scalar)
+	return out
+}
+
+func (c *class) circular() bool {
+	seen := map[*class]bool{}
+	for at := c; at != nil && at.tenant != nil && at.tenant.through != nil; at = at.tenant.through.target {
+		if seen[at] {
+			return true
+		}
+		seen[at] = true
+	}
+	return false
+}
+
+// bypassed reports whether the rule lets who see the records of all tenants. An error is no bypass.
+func (t *tenant) bypassed(who identity.Principal) bool {
+	if t.bypass == nil {
+		return false
+	}
+	v, err := t.bypass.Eval(who)
+	return err == nil && v.Bool()
+}
+
+// tenant adds the layers of the tenant rule, or returns the kind of refusal. A class scopes its children whether or not
+// the principal may name it: what it may see of them is the same.
+func (v *View) tenant() string {
+	t := v.class.tenant
+	if t == nil {
+		return ""
+	}
+	for g := range v.who.Line() {
+		switch {
+		case t.bypassed(g):
+		case t.through != nil: // the other view looks at all of the line
+			return v.through(t.through)
+		default:
+			f, kind := t.filter(v.class, g)
+			if kind != "" {
+				return kind
+			}
+			v.narrow(Layer{Name: "tenant", Filter: f})
+		}
+	}
+	return ""
+}
+
+// through adds the layer of a pointer that must lead into the view of its class.
+func (v *View) through(r *relation) string {
+	target := &View{class: r.target, who: v.who, policy: v.policy, raw: v.raw}
+	if kind := target.scope(); kind != "" {
+		return kind
+	}
+	v.layers = append(v.layers, Layer{Name: "tenant", Through: &Through{Field: r.field, Key: r.key, View: target}})
+	return ""
+}
+
+// filter returns what t lets who see of c, or the kind of refusal.
+func (t *tenant) filter(c *class, who identity.Principal) (query.Filter, string) {
+	is, err := t.is.Eval(who)
+	if err != nil {
+		return nil, "tenant_missing"
+	}
+	// The tenant comes as text from a token or a claim; it is compared as what the field holds.
+	f, _, err := bind.Filter(query.Compare{Path: query.Path{t.field.Name}, Op: query.Eq, Value: is}, tenantScope{ruleScope{c}}, nil)
+	if _, never := f.(query.Never); err != nil || never {
+		return nil, "tenant_mismatch"
+	}
+	return f, ""
+}
