@@ -68,7 +68,7 @@ var mayImport = map[string]string{
 	"server/wire":   "problem value",
 	"server/state":  "",
 	"conformance":   "identity problem server tool value",
-	"config":        "config/strict identity policy problem query schema value",
+	"config":        "config/strict identity policy policy/expression problem query schema value",
 	"config/strict": "problem query value",
 	"client":        "problem value",
 

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/config/strict"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/policy/expression"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
@@ -16,7 +16,7 @@ import (
 func (c *Config) classes() strict.Shape {
 	return strict.Each(strict.Table{Names: "class", Of: func(name string) (strict.Shape, func()) {
 		var rule policy.ClassRule
-		return classRule(&rule), func() {
+		return c.classRule(&rule), func() {
 			if c.Rules.Classes == nil {
 				c.Rules.Classes = map[string]policy.ClassRule{}
 			}
@@ -26,7 +26,7 @@ func (c *Config) classes() strict.Shape {
 }
 
 // classRule is what an owner says about one class.
-func classRule(rule *policy.ClassRule) strict.Shape {
+func (c *Config) classRule(rule *policy.ClassRule) strict.Shape {
 	var tenant policy.TenantRule
 	keys := []strict.Key{
 		{Name: "hidden", Doc: "Nobody sees the class; {except: operator} leaves it to operators", Shape: hidden(rule)},
@@ -35,8 +35,8 @@ func classRule(rule *policy.ClassRule) strict.Shape {
 		{Name: "denied", Doc: "Fields that are never seen, besides those whose names say credential", Shape: strict.List(&rule.Denied, "field names", nil)},
 		{Name: "lift", Doc: "Fields of visible that are seen although their names say credential", Shape: strict.List(&rule.Lift, "field names", nil)},
 		{Name: "large", Doc: "Heavy fields, left out of includes and samples unless named", Shape: strict.List(&rule.Large, "field names", nil)},
-		{Name: "tenant", Doc: "Which records belong to whom: by a field, or through a pointer to a class that has a tenant", Shape: tenantRule(rule, &tenant)},
-		{Name: "canonical", Doc: "What counts as a live record: a where object", Shape: strict.Where(&rule.Canonical)},
+		{Name: "tenant", Doc: "Which records belong to whom: by a field, or through a pointer to a class that has a tenant", Shape: c.tenantRule(rule, &tenant)},
+		{Name: "canonical", Doc: "What counts as a live record: a where object", Shape: c.where(&rule.Canonical)},
 		{Name: "allow_scan", Doc: "The class is small: policy.refuse_scans doesn't hold for it", Shape: strict.Flag(&rule.AllowScan)},
 		{Name: "fields", Doc: "What fields mean, for agents", Shape: fieldRules(rule)},
 	}
@@ -85,16 +85,14 @@ func hidden(rule *policy.ClassRule) strict.Shape {
 	return strict.Either(strict.Flag(&rule.Hidden), by)
 }
 
-func tenantRule(rule *policy.ClassRule, t *policy.TenantRule) strict.Shape {
+func (c *Config) tenantRule(rule *policy.ClassRule, t *policy.TenantRule) strict.Shape {
 	keys := []strict.Key{
 		{Name: "field", Doc: "The field that holds the tenant", Shape: strict.Words(&t.Field)},
-		{Name: "is", Doc: "What it must equal: principal.tenant (the default), .id, .owner or .claims.<name>", Shape: strict.Text("something about the principal", func(s string) string {
-			t.Is = s
-			return aboutPrincipal(s)
-		})},
+		{Name: "is", Doc: "What it must equal: an expression over principal, in CEL. Default principal.tenant", Shape: c.expression(&t.Is, expression.Scalar)},
 		{Name: "through", Doc: "The pointer to the class whose tenant counts", Shape: strict.Words(&t.Through)},
+		{Name: "bypass", Doc: "Who sees the records of all tenants: an expression over principal, in CEL, that yields true or false", Shape: c.expression(&t.Bypass, expression.Bool)},
 	}
-	return strict.Object(append(keys, strict.Later("bypass")...), func(r *strict.Reader, n strict.Node, at string) {
+	return strict.Object(keys, func(r *strict.Reader, n strict.Node, at string) {
 		given := func(key string) bool { return r.Given(at + "/" + key) }
 		switch {
 		case given("through") && (given("field") || given("is")):
@@ -104,21 +102,6 @@ func tenantRule(rule *policy.ClassRule, t *policy.TenantRule) strict.Shape {
 		}
 		rule.Tenant = t
 	})
-}
-
-// aboutPrincipal says what is wrong with s as something that a rule can ask of a principal.
-func aboutPrincipal(s string) string {
-	const be = "must be principal.tenant, principal.id, principal.owner or principal.claims.<name>"
-	claim, isClaim := strings.CutPrefix(s, "principal.claims.")
-	switch {
-	case s == "principal.tenant", s == "principal.id", s == "principal.owner":
-		return ""
-	case isClaim && claim != "" && !strings.ContainsAny(claim, ". ()[]"):
-		return ""
-	case strings.ContainsAny(s, " ()[]?+'\"="):
-		return be + "; expressions are not supported yet by this version"
-	}
-	return be
 }
 
 func fieldRules(rule *policy.ClassRule) strict.Shape {
@@ -146,10 +129,10 @@ func fieldRules(rule *policy.ClassRule) strict.Shape {
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // filters are where objects by class, or for every class under "default".
-func filters(into *map[string]query.Filter) strict.Shape {
+func (c *Config) filters(into *map[string]query.Filter) strict.Shape {
 	return strict.Each(strict.Table{Names: "class", Of: func(name string) (strict.Shape, func()) {
 		var f query.Filter
-		return strict.Where(&f), func() {
+		return c.where(&f), func() {
 			if *into == nil {
 				*into = map[string]query.Filter{}
 			}

@@ -20,6 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/config/strict"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/policy/expression"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
@@ -46,7 +47,8 @@ type Config struct {
 	Log     Log
 	Notes   []string // sections that are right and have nothing to do in this version, for the operator
 
-	document strict.Document
+	document    strict.Document
+	expressions *expression.Compiler
 }
 
 // A Source is a database to serve, read-only.

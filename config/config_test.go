@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -47,9 +48,10 @@ classes:
     denied: [note]
     lift: [token]
     large: [body]
-    tenant: {field: org_id, is: principal.tenant}
+    tenant: {field: org_id, is: '"org-" + principal.tenant', bypass: '"operator" in principal.scopes'}
     canonical:
       deleted_at: null
+      region: {$in: {$cel: principal.claims.regions}}
       number: {$lte: 9007199254740993}
       rate: 1.50
     fields:
@@ -86,7 +88,7 @@ stdio:
   claims: {region: north}
   tools: {except: [get_schema]}
   classes: {only: [issues]}
-  filters: {default: {archived: false}}
+  filters: {default: {archived: false, owner: {$cel: principal.owner}}}
 server:
   origins: ["https://app.example"]
   hosts: [agents.example]
@@ -104,7 +106,7 @@ func where(t *testing.T, s string) query.Filter {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := query.ParseWhere(v, "")
+	f, err := query.ParseRule(v, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,8 +136,8 @@ func TestParse(t *testing.T) {
 			Classes: map[string]policy.ClassRule{
 				"tracker.issues": {
 					Description: "Work to do", Visible: []string{"id", "org_id", "title", "body", "token"}, Denied: []string{"note"},
-					Lift: []string{"token"}, Large: []string{"body"}, Tenant: &policy.TenantRule{Field: "org_id", Is: "principal.tenant"},
-					Canonical: where(t, `{"deleted_at": null, "number": {"$lte": 9007199254740993}, "rate": 1.50}`),
+					Lift: []string{"token"}, Large: []string{"body"}, Tenant: &policy.TenantRule{Field: "org_id", Is: `"org-" + principal.tenant`, Bypass: `"operator" in principal.scopes`},
+					Canonical: where(t, `{"deleted_at": null, "region": {"$in": {"$cel": "principal.claims.regions"}}, "number": {"$lte": 9007199254740993}, "rate": 1.50}`),
 					Fields: map[string]policy.FieldRule{"status": {Description: "Where it stands",
 						Values: []policy.FieldValue{{Value: "open", Meaning: "to do"}, {Value: "3", Meaning: "closed"}}}},
 				},
@@ -155,7 +157,7 @@ func TestParse(t *testing.T) {
 		Stdio: identity.Principal{ID: "stdio", Name: "desk", Kind: identity.Agent, Owner: "ada@example.org", Tenant: "acme",
 			Scopes: []identity.Scope{identity.Read, identity.Schema}, Claims: value.OfObject([]value.Member{{Name: "region", Value: value.OfString("north")}}),
 			Tools: identity.List{Except: []string{"get_schema"}}, Classes: identity.List{Only: []string{"issues"}},
-			Filters: map[string]query.Filter{"default": where(t, `{"archived": false}`)}},
+			Filters: map[string]query.Filter{"default": where(t, `{"archived": false, "owner": {"$cel": "principal.owner"}}`)}},
 		Server: config.Server{Origins: []string{"https://app.example"}, Hosts: []string{"agents.example"}, MaxBody: 2_000_000, Concurrency: 32,
 			Queue: -1, Heartbeat: 5 * time.Second, Sessions: config.Sessions{Idle: 10 * time.Minute, Max: 50, Each: 5}},
 		Log: config.Log{Level: slog.LevelWarn, Text: true},
@@ -289,6 +291,12 @@ func TestDigest(t *testing.T) {
 		note(kind.Field(i).Name, policy.Rules{Classes: map[string]policy.ClassRule{"a": rule}})
 	}
 	note("another canonical filter", policy.Rules{Classes: map[string]policy.ClassRule{"a": {Canonical: where(t, `{"a": 9007199254740993}`)}}})
+	for _, text := range []string{`{"a": {"$cel": "principal.id"}}`, `{"a": {"$cel": "principal.owner"}}`, `{"a": {"$ne": {"$cel": "principal.id"}}}`} {
+		note(text, policy.Rules{Classes: map[string]policy.ClassRule{"a": {Canonical: where(t, text)}}})
+	}
+	for _, rule := range []policy.TenantRule{{Field: "x", Is: "principal.id"}, {Field: "x", Is: "principal.owner"}, {Field: "x", Bypass: "true"}, {Field: "x", Bypass: "false"}} {
+		note(fmt.Sprint("tenant ", rule), policy.Rules{Classes: map[string]policy.ClassRule{"a": {Tenant: &rule}}})
+	}
 	note("one next to it", policy.Rules{Classes: map[string]policy.ClassRule{"a": {Canonical: where(t, `{"a": 9007199254740992}`)}}})
 
 	if config.Digest(policy.Rules{Version: "x"}) != config.Digest(policy.Rules{}) {

@@ -16,7 +16,7 @@ func (c *Config) auth() strict.Shape {
 	keys := []strict.Key{
 		{Name: "tokens", Doc: "Whether tokens of our own are accepted. Default true", Shape: strict.Flag(&tokens)},
 		{Name: "token_life", Doc: "How long a new token lasts unless its maker says. Default 90d", Shape: strict.Span(&c.Auth.TokenLife, time.Minute, 3650*24*time.Hour)},
-		{Name: "anonymous", Doc: "Who comes from this machine without a credential", Shape: principal(&anonymous, "anonymous")},
+		{Name: "anonymous", Doc: "Who comes from this machine without a credential", Shape: c.principal(&anonymous, "anonymous")},
 	}
 	return strict.Object(append(keys, strict.Later("oidc", "jwt", "issuer", "audience")...), func(*strict.Reader, strict.Node, string) {
 		c.Auth.TokensOff = !tokens
@@ -27,7 +27,7 @@ func (c *Config) auth() strict.Shape {
 }
 
 // principal is somebody who needs no credential.
-func principal(p *identity.Principal, id string) strict.Shape {
+func (c *Config) principal(p *identity.Principal, id string) strict.Shape {
 	var scopes []string
 	var named struct{ tools, classes identity.List }
 	keys := []strict.Key{
@@ -38,7 +38,7 @@ func principal(p *identity.Principal, id string) strict.Shape {
 		{Name: "claims", Doc: "What rules can ask for as principal.claims.<name>", Shape: strict.Data(&p.Claims)},
 		{Name: "tools", Doc: "Narrows the tools", Shape: strict.Object(listKeys(&named.tools, "tool names"), strict.NotEmpty)},
 		{Name: "classes", Doc: "Narrows the classes", Shape: strict.Object(listKeys(&named.classes, "class names"), strict.NotEmpty)},
-		{Name: "filters", Doc: "The rows it sees, by class or default for all: where objects", Shape: filters(&p.Filters)},
+		{Name: "filters", Doc: "The rows it sees, by class or default for all: where objects", Shape: c.filters(&p.Filters)},
 	}
 	return strict.Object(append(keys, strict.Later("actions", "kind")...), func(*strict.Reader, strict.Node, string) {
 		p.ID, p.Kind, p.Tools, p.Classes = id, identity.Agent, named.tools, named.classes

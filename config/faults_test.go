@@ -100,7 +100,7 @@ f.yaml:1:1: sources: has no value; give it one or leave it out
 f.yaml:1:10: sources: is empty; name a source or leave it out
     1 | sources: {}
       |          ^`},
-		{src + "gates: {writes: maybe}\nreview: [{approvals: 0}]\nclasses: {s.a: {mask: {x: hash}, tenant: {field: a, bypass: 'true'}}}\n", `
+		{src + "gates: {writes: maybe}\nreview: [{approvals: 0}]\nclasses: {s.a: {mask: {x: hash}, tenant: {field: a, bypass: principal.name}}}\n", `
 f.yaml:2:17: gates.writes: must be off, review or on
     2 | gates: {writes: maybe}
       |                 ^
@@ -111,11 +111,11 @@ f.yaml:3:22: review.0.approvals: must be from 1 to 10
     3 | review: [{approvals: 0}]
       |                      ^
 f.yaml:4:17: classes.s.a.mask: not supported yet by this version; take it out
-    4 | classes: {s.a: {mask: {x: hash}, tenant: {field: a, bypass: 'true'}}}
+    4 | classes: {s.a: {mask: {x: hash}, tenant: {field: a, bypass: principal.name}}}
       |                 ^
-f.yaml:4:53: classes.s.a.tenant.bypass: not supported yet by this version; take it out
-    4 | classes: {s.a: {mask: {x: hash}, tenant: {field: a, bypass: 'true'}}}
-      |                                                     ^`},
+f.yaml:4:61: classes.s.a.tenant.bypass: it yields a string, and has to yield true or false
+    4 | classes: {s.a: {mask: {x: hash}, tenant: {field: a, bypass: principal.name}}}
+      |                                                             ^`},
 
 		// Sources.
 		{"sources: {a.b: {url: sqlite:x}, '9': {url: sqlite:x}, c: {}, d: sqlite:x}\n", `
@@ -218,12 +218,34 @@ f.yaml:3:17: classes.s.a.tenant: through stands alone, without field and is
 f.yaml:4:17: classes.s.b.tenant: needs field, or through
     4 |   s.b: {tenant: {}}
       |                 ^
-f.yaml:5:32: classes.s.c.tenant.is: must be principal.tenant, principal.id, principal.owner or principal.claims.<name>
+f.yaml:5:32: classes.s.c.tenant.is: character 1 of the expression: a principal has no "tennant"; did you mean tenant?; it has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth
     5 |   s.c: {tenant: {field: x, is: principal.tennant}}
       |                                ^
-f.yaml:6:32: classes.s.d.tenant.is: must be principal.tenant, principal.id, principal.owner or principal.claims.<name>; expressions are not supported yet by this version
+f.yaml:6:32: classes.s.d.tenant.is: character 1 of the expression: a principal has no "x"; it has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth
     6 |   s.d: {tenant: {field: x, is: 'principal.x == 3'}}
       |                                ^`},
+		{src + "classes:\n  s.a:\n    tenant: {field: x, is: principal.claims.org-id, bypass: '\"read\" in principal.scope'}\n" +
+			"    canonical: {a: {$cel: principal.}, b: {$in: {$cel: principal.tenant}, $ne: {$cel: 5}}}\nstdio:\n  scopes: [read]\n" +
+			"  filters: {default: {r: {$gte: {$cel: 'principal.claims.level +\n 1 + principal.x'}}}}\n", `
+f.yaml:4:28: classes.s.a.tenant.is: character 22 of the expression: undeclared reference to 'id'; write principal.claims["org-id"] for the claim of that name
+    4 |     tenant: {field: x, is: principal.claims.org-id, bypass: '"read" in principal.scope'}
+      |                            ^
+f.yaml:4:61: classes.s.a.tenant.bypass: character 11 of the expression: a principal has no "scope"; did you mean scopes?; it has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth
+    4 |     tenant: {field: x, is: principal.claims.org-id, bypass: '"read" in principal.scope'}
+      |                                                             ^
+f.yaml:5:81: classes.s.a.canonical.b.$ne.$cel: $cel takes an expression as a string
+    5 |     canonical: {a: {$cel: principal.}, b: {$in: {$cel: principal.tenant}, $ne: {$cel: 5}}}
+      |                                                                                 ^
+f.yaml:8:34: stdio.filters.default.r.$gte.$cel: character 30 of the expression: a principal has no "x"; it has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth
+    8 |   filters: {default: {r: {$gte: {$cel: 'principal.claims.level +
+      |                                  ^`},
+		{src + "classes:\n  s.a:\n    canonical: {a: {$cel: principal.}, b: {$in: {$cel: principal.tenant}}}\n", `
+f.yaml:4:21: classes.s.a.canonical.a.$cel: character 11 of the expression: no viable alternative at input '.'
+    4 |     canonical: {a: {$cel: principal.}, b: {$in: {$cel: principal.tenant}}}
+      |                     ^
+f.yaml:4:50: classes.s.a.canonical.b.$in.$cel: it yields a string, and has to yield a list of texts, numbers or booleans
+    4 |     canonical: {a: {$cel: principal.}, b: {$in: {$cel: principal.tenant}}}
+      |                                                  ^`},
 		{src + "classes:\n  s.a:\n    canonical: {a: {$gtt: 1}}\n  s.b: {canonical: {}}\n  s.c: {canonical: [x]}\n  s.d: {canonical: {n: 0x10, m: .5, o: , p: 017, q: .inf, q: '${NONE}'}}\n", `
 f.yaml:4:21: classes.s.a.canonical.a.$gtt: unknown operator "$gtt"; did you mean $gt or $gte?
     4 |     canonical: {a: {$gtt: 1}}

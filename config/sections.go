@@ -13,6 +13,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/config/strict"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy/expression"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -28,6 +29,7 @@ const (
 
 // shape is the whole file.
 func (c *Config) shape() strict.Shape {
+	c.expressions = expression.NewCompiler()
 	keys := []strict.Key{
 		{Name: "include", Doc: "Further files of this form: paths and patterns such as rules/*.yaml, from the folder of this file. Sections of several files are put together", Shape: strict.Files()},
 		{Name: "listen", Doc: "Where agents connect: host:port. Default " + DefaultListen, Shape: strict.Text("host:port, such as "+DefaultListen, c.setListen)},
@@ -45,7 +47,7 @@ func (c *Config) shape() strict.Shape {
 		{Name: "budget", Doc: "Most bytes of a result. Default 100 KB, at most 4 MiB", Shape: strict.Size(&c.Budget, 1000, maxBudget)},
 		{Name: "limits", Doc: "What one principal can ask for", Shape: c.limits()},
 		{Name: "auth", Doc: "Who is let in over HTTP", Shape: c.auth()},
-		{Name: "stdio", Doc: "Who speaks over stdio", Shape: principal(&c.Stdio, "stdio")},
+		{Name: "stdio", Doc: "Who speaks over stdio", Shape: c.principal(&c.Stdio, "stdio")},
 		{Name: "server", Doc: "The HTTP door", Shape: c.Server.shape()},
 		{Name: "gates", Doc: "What agents may propose", Shape: c.gates()},
 		{Name: "review", Doc: "Which changes need whose approval", Shape: c.review()},

@@ -52,7 +52,7 @@ type Principal struct {
 	Tools   List                    // narrows tools
 	Actions List                    // narrows actions, as "name" or "Class.name"
 	Classes List                    // narrows classes, as "source.Class" or a bare class name
-	Filters map[string]query.Filter // by class as in Classes, or "default" for all: rows it may see
+	Filters map[string]query.Filter // by class as in Classes, or "default" for all: rows it may see, as of query.ParseRule
 
 	Parent string     // the ID of the principal that it was derived from; "" for one with a credential of its own
 	Depth  int        // how many generations stand above it: 0 for one with a credential of its own

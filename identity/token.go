@@ -45,7 +45,7 @@ type Token struct {
 	Scopes  []Scope           `json:"scopes"`
 	Tools   List              `json:"tools,omitzero"`
 	Classes List              `json:"classes,omitzero"`
-	Filters map[string]string `json:"-"`             // by class or "default": a where object as JSON text
+	Filters map[string]string `json:"-"`             // by class or "default": a where object of query.ParseRule as JSON text
 	IPs     []netip.Prefix    `json:"ips,omitempty"` // addresses it may come from; empty allows all
 
 	Created  time.Time `json:"created_at"`
@@ -122,7 +122,7 @@ func (t *Token) filters() (map[string]query.Filter, error) {
 		if err != nil {
 			return nil, fmt.Errorf("filter of %s: %w", class, err)
 		}
-		f, err := query.ParseWhere(v, "")
+		f, err := query.ParseRule(v, "")
 		if err != nil {
 			return nil, fmt.Errorf("filter of %s: %w", class, err)
 		}

@@ -98,7 +98,7 @@ func TestAuthenticate(t *testing.T) {
 		Scopes:  []identity.Scope{identity.Write, identity.Read, identity.Read},
 		Tools:   identity.List{Only: []string{"query_class"}},
 		Classes: identity.List{Only: []string{}},
-		Filters: map[string]string{"default": `{"org_id": 9007199254740993}`}})
+		Filters: map[string]string{"default": `{"org_id": 9007199254740993}`, "issues": `{"region": {"$in": {"$cel": "principal.claims.regions"}}}`}})
 	if !strings.HasPrefix(secret, "bw_") || len(secret) != 46 || token.Expires.Sub(noon) != 90*24*time.Hour {
 		t.Errorf("%q expires %v", secret, token.Expires)
 	}
@@ -120,6 +120,9 @@ func TestAuthenticate(t *testing.T) {
 		f, ok := got.Filters["default"].(query.Compare)
 		if !ok || f.Value.Kind() != value.Int || f.Value.Int() != 9007199254740993 {
 			t.Errorf("filter %#v", got.Filters["default"])
+		}
+		if d, ok := got.Filters["issues"].(query.Deferred); !ok || d.CEL != "principal.claims.regions" || !d.List {
+			t.Errorf("filter %#v", got.Filters["issues"])
 		}
 	}
 	if n := r.store.finds.Load(); n != 1 {

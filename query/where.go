@@ -227,7 +227,7 @@ func (o operand) operator(path Path, among value.Value) Filter {
 // deferred reads {"$cel": text} in a rule, as the operand of an operator or alone; nil for anything else.
 func (o operand) deferred(path Path) Filter {
 	op := slices.Index(opNames[:], o.name)
-	f := Deferred{Path: path, Op: Op(max(op, 0)), List: o.name == "$in" || o.name == "$nin", At: o.at}
+	f := Deferred{Path: path, Op: Op(max(op, 0)), List: o.name == "$in" || o.name == "$nin"}
 	if o.name == "$nin" {
 		f.Op = Ne
 	}
@@ -244,7 +244,7 @@ func (o operand) deferred(path Path) Filter {
 	if !o.is(value.String) || o.v.Text() == "" {
 		o.refuse(invalid(o.at, "$cel takes an expression as a string"))
 	}
-	f.CEL = o.v.Text()
+	f.CEL, f.At = o.v.Text(), o.at
 	return f
 }
 

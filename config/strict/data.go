@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Where is a filter in the where language, with a key at least.
+// Where is a filter of a rule, as of query.ParseRule, with a condition at least.
 func Where(into *query.Filter) Shape {
 	return Shape{Schema: map[string]any{"type": "object", "minProperties": 1}, Read: func(r *Reader, n Node, at string) {
 		v, ok := r.datum(n, at)
@@ -22,7 +22,7 @@ func Where(into *query.Filter) Shape {
 			r.Must(n, at, "a where object, such as {deleted_at: null}")
 			return
 		}
-		f, err := query.ParseWhere(v, at)
+		f, err := query.ParseRule(v, at)
 		switch {
 		case err != nil:
 			p := problem.Of(err)
