@@ -30,6 +30,7 @@ type Ask struct {
 	Tool        string
 	Unknown     bool // nobody registered Tool: the name is the asker's, and goes into the record alone
 	Needs       identity.Scope
+	Writes      policy.Write                              // what kind of write it makes at once; "" takes WriteAction where it Needs more than reading
 	Arguments   value.Value                               // an Object; its values are recorded as a digest alone
 	Takes       []string                                  // the names of Tool's arguments: others are recorded as "?"; nil takes all
 	Correlation string                                    // ties the records of one conversation together
@@ -41,21 +42,9 @@ type Ask struct {
 	Uses []string
 }
 
-// may reports, by nil, whether who may make the call.
-func (a Ask) may(who identity.Principal) error {
-	if a.Uses == nil {
-		return policy.May(who, a.Tool, a.Needs)
-	}
-	// The scope comes first, so that who has none learns nothing of which names exist.
-	if err := policy.Holds(who, a.Tool, a.Needs); err != nil {
-		return err
-	}
-	for _, name := range a.Uses {
-		if !policy.Shows(who, name) {
-			return policy.Unknown("tool_filtered")
-		}
-	}
-	return nil
+// use returns a as policy sees it.
+func (a Ask) use() policy.Use {
+	return policy.Use{Tool: a.Tool, Needs: a.Needs, Writes: a.Writes, Through: a.Uses}
 }
 
 // A Call is one call of a tool that was admitted. It is good until its Do returns.
@@ -112,7 +101,7 @@ func (g *Gateway) admitted(ctx context.Context, c *Call, ask Ask, run func(conte
 			n, err = 0, problem.Panicked(r)
 		}
 	}()
-	if err := ask.may(c.who); err != nil {
+	if err := c.policy.May(c.who, ask.use()); err != nil {
 		return 0, err
 	}
 	release, err := g.limits.Acquire(ctx, asker(c.who))

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -54,6 +55,7 @@ type Gateway struct {
 	cursors *shape.Cursors
 	masks   mask.Key
 	policy  atomic.Pointer[policy.Policy]
+	changes sync.Mutex // held by who replaces policy
 
 	subscribers subscribers
 }
@@ -94,7 +96,13 @@ func (g *Gateway) Refresh(ctx context.Context) ([]string, error) {
 		}
 		catalogue, warnings = append(catalogue, classes...), append(warnings, warned...)
 	}
-	p, err := policy.New(g.options.Rules, catalogue)
+	g.changes.Lock()
+	defer g.changes.Unlock()
+	rules := g.options.Rules
+	if p := g.policy.Load(); p != nil {
+		rules = p.Rules()
+	}
+	p, err := policy.New(rules, catalogue)
 	if err != nil {
 		return warnings, err
 	}
@@ -103,8 +111,28 @@ func (g *Gateway) Refresh(ctx context.Context) ([]string, error) {
 	return warnings, nil
 }
 
+// SetRules puts other rules into force, compiled against what the sources had when they were last described. They are
+// in force as a whole or not at all: on an error what was in force stays. A call that runs ends under the rules that it
+// began with, which are those that its record names.
+func (g *Gateway) SetRules(rules policy.Rules) error {
+	g.changes.Lock()
+	defer g.changes.Unlock()
+	p, err := policy.New(rules, g.policy.Load().Catalogue())
+	if err != nil {
+		return err
+	}
+	g.policy.Store(p)
+	g.Announce(RulesChanged)
+	return nil
+}
+
 // Close stores what calls have used of the daily budgets. It ends nothing: whoever began calls waits for them first.
 func (g *Gateway) Close(ctx context.Context) error { return g.limits.Close(ctx) }
+
+// May reports, by nil, whether who may make a call by the rules in force now: by the gates, scopes and lists.
+func (g *Gateway) May(who identity.Principal, ask Ask) error {
+	return g.policy.Load().May(who, ask.use())
+}
 
 // Ping reports whether all sources that can tell are reachable.
 func (g *Gateway) Ping(ctx context.Context) error {

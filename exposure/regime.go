@@ -10,9 +10,10 @@ import (
 
 // A Tool is what a verdict needs to know of one.
 type Tool struct {
-	Name  string
-	Needs identity.Scope
-	Off   bool // it exists, and the configuration doesn't serve it
+	Name   string
+	Needs  identity.Scope
+	Writes policy.Write // as in policy.Use
+	Off    bool         // it exists, and the configuration doesn't serve it
 }
 
 // A Regime is rules in force over a catalogue, with the tools that there are: what operators ask about.

@@ -15,7 +15,7 @@ import (
 
 // The places where something is denied, in the order in which they are asked.
 const (
-	AtGate      = "gate"      // the configuration serves no such tool
+	AtGate      = "gate"      // the configuration serves no such tool, or its gates keep from writing
 	AtScope     = "scope"     // the principal lacks the scope that the tool needs
 	AtList      = "list"      // a list of the principal leaves the tool or the class out
 	AtClass     = "class"     // a rule hides the class, or none shows it
@@ -66,11 +66,16 @@ func (r *Regime) ToolVerdict(who identity.Principal, name string) Verdict {
 	case t.Off:
 		return Verdict{Reason: "tool_off", DeniedAt: AtGate, Rule: []string{"tools"}, Why: fmt.Sprintf("the configuration doesn't serve the tool %s", name)}
 	}
-	err := policy.May(who, name, t.Needs)
+	use := policy.Use{Tool: name, Needs: t.Needs, Writes: t.Writes}
+	err := r.policy.May(who, use)
 	if err == nil {
 		return Verdict{Allowed: true, Why: fmt.Sprintf("the principal may call %s", name)}
 	}
 	p := problem.Of(err)
+	if p.Kind == "gate" {
+		_, key := r.policy.Gate(use.Kind())
+		return Verdict{Reason: p.Kind, DeniedAt: AtGate, Rule: strings.FieldsFunc(key, func(c rune) bool { return c == '.' }), Why: p.Detail}
+	}
 	if p.Kind == "scope" {
 		return Verdict{Reason: p.Kind, DeniedAt: AtScope, Rule: []string{"principal", "scopes"},
 			Why: fmt.Sprintf("%s needs the scope %s, and the principal has %s", name, t.Needs, listed(who.Scopes))}

@@ -43,7 +43,7 @@ func where(t *testing.T, text string) query.Filter {
 
 func regime(t *testing.T) *exposure.Regime {
 	t.Helper()
-	rules := policy.Rules{Version: "v1", Classes: map[string]policy.ClassRule{
+	rules := policy.Rules{Version: "v1", Gates: policy.Gates{Writes: policy.On}, Classes: map[string]policy.ClassRule{
 		"app.comments": {Tenant: &policy.TenantRule{Through: "issue"}},
 		"issues":       {Tenant: &policy.TenantRule{Field: "org"}, Canonical: where(t, `{"deleted": false}`)},
 		"app.users":    {Visible: []string{"id", "name", "email"}, Denied: []string{"notes"}, Mask: map[string]policy.Mask{"email": policy.Partial}},
@@ -54,7 +54,7 @@ func regime(t *testing.T) *exposure.Regime {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := exposure.Over(p, []exposure.Tool{{Name: "query_class", Needs: identity.Read}, {Name: "delete_object", Needs: identity.Delete}, {Name: "aggregate", Needs: identity.Read, Off: true}})
+	r, err := exposure.Over(p, []exposure.Tool{{Name: "query_class", Needs: identity.Read}, {Name: "delete_object", Needs: identity.Delete}, {Name: "update_object", Needs: identity.Write, Writes: policy.WriteRaw}, {Name: "aggregate", Needs: identity.Read, Off: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,6 +79,7 @@ func TestVerdicts(t *testing.T) {
 		{"no such tool", agent(), "query_clas", "", "", `unknown_tool @ gate []: there is no tool "query_clas"; did you mean query_class?`},
 		{"a tool that isn't served", agent(), "aggregate", "issues", "", "tool_off @ gate [tools]: the configuration doesn't serve the tool aggregate"},
 		{"a scope", agent(), "delete_object", "", "", "scope @ scope [principal scopes]: delete_object needs the scope delete, and the principal has read"},
+		{"a gate", agent(), "update_object", "issues", "", "gate @ gate [gates raw_writes]: raw writes are switched off (gates.raw_writes)"},
 		{"a list of tools", with(func(p *identity.Principal) { p.Tools.Only = []string{"x"} }), "query_class", "issues", "",
 			"tool_filtered @ list [principal tools only]: the principal's list of tools leaves query_class out"},
 		{"a list's exception", with(func(p *identity.Principal) { p.Tools.Except = []string{"x", "query_class"} }), "query_class", "issues", "",

@@ -225,7 +225,8 @@ func within(t *rapid.T, p *policy.Policy, child, parent identity.Principal) {
 			t.Fatalf("the child has the scope %s", s)
 		}
 		for _, name := range ofTool {
-			if policy.May(child, name, s) == nil && policy.May(parent, name, s) != nil {
+			use := policy.Use{Tool: name, Needs: s}
+			if p.May(child, use) == nil && p.May(parent, use) != nil {
 				t.Fatalf("the child alone may call %s with %s", name, s)
 			}
 		}

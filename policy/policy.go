@@ -89,6 +89,9 @@ func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 	}
 	sort.Slice(p.classes, func(i, j int) bool { return p.classes[i].FullName() < p.classes[j].FullName() })
 	var errs []error
+	if err := rules.Gates.check(); err != nil {
+		errs = append(errs, err)
+	}
 	fail := func(name, format string, args ...any) {
 		errs = append(errs, &Fault{name, fmt.Sprintf(format, args...)})
 	}

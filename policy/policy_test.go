@@ -240,6 +240,10 @@ func TestBind(t *testing.T) {
 
 func TestMay(t *testing.T) {
 	with := func(change func(*identity.Principal)) identity.Principal { who := agent(); change(&who); return who }
+	p, err := New(sample(), catalogue())
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, tt := range []struct {
 		name  string
 		who   identity.Principal
@@ -248,18 +252,15 @@ func TestMay(t *testing.T) {
 	}{
 		{"read", agent(), identity.Read, ""},
 		{"write", agent(), identity.Write, problem.PermissionDenied},
+		{"a write by whom the list leaves out", with(func(w *identity.Principal) { w.Tools.Only = []string{"x"} }), identity.Write, problem.UnknownTool},
 		{"no need at all is no right", agent(), "", problem.PermissionDenied},
 		{"the zero principal", identity.Principal{}, identity.Read, problem.PermissionDenied},
 		{"tools only others", with(func(w *identity.Principal) { w.Tools.Only = []string{"x"} }), identity.Read, problem.UnknownTool},
 		{"tools except", with(func(w *identity.Principal) { w.Tools.Except = []string{"query_class"} }), identity.Read, problem.UnknownTool},
 	} {
-		if got := problem.CodeOf(May(tt.who, "query_class", tt.needs)); got != tt.want {
+		if got := problem.CodeOf(p.May(tt.who, Use{Tool: "query_class", Needs: tt.needs})); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
-	}
-	p, err := New(sample(), catalogue())
-	if err != nil {
-		t.Fatal(err)
 	}
 	if _, err := p.Read(identity.Principal{Tenant: "7"}, &query.Count{Class: "issues"}); problem.CodeOf(err) != problem.PermissionDenied {
 		t.Errorf("reading without the scope: %v", err)

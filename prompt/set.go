@@ -12,7 +12,6 @@ import (
 
 	bailiwick "github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -89,7 +88,7 @@ func (s *Set) put(prompts []Prompt) error {
 // can reports whether the set has a tool and who may call it.
 func (s *Set) can(who identity.Principal, name string) bool {
 	t := s.tools.Tool(name)
-	return t != nil && policy.May(who, name, t.Needs()) == nil
+	return t != nil && s.gateway.May(who, t.Ask()) == nil
 }
 
 // find returns the prompt called name, nil where there is none that could be used.

@@ -120,6 +120,8 @@ func (s *Set) check(t *Tool) (*checked, error) {
 		return nil, errors.New("it has no handler")
 	case t.Annotations.ReadOnly && t.Annotations.Destructive:
 		return nil, errors.New("what only reads can't be destructive")
+	case t.Annotations.ReadOnly && t.Writes != "":
+		return nil, errors.New("what only reads makes no writes")
 	}
 	return &checked{t, input}, nil
 }
@@ -135,11 +137,16 @@ func (t *Tool) Needs() identity.Scope {
 	return identity.Write
 }
 
+// Ask returns what a call of t is, without what the caller says.
+func (t *Tool) Ask() bailiwick.Ask {
+	return bailiwick.Ask{Tool: t.Name, Needs: t.Needs(), Writes: t.Writes, Timeout: t.Timeout}
+}
+
 // List returns the tools that who may call, of one category or of all for "", by name. An unknown category has none.
 func (s *Set) List(who identity.Principal, category string) []*Tool {
 	var out []*Tool
 	for _, t := range s.registry.Load().tools {
-		if (category == "" || string(t.Category) == category) && policy.May(who, t.Name, t.Needs()) == nil {
+		if (category == "" || string(t.Category) == category) && s.gateway.May(who, t.Ask()) == nil {
 			out = append(out, t)
 		}
 	}
@@ -157,11 +164,12 @@ func (s *Set) Tool(name string) *Tool {
 // Call answers one call: it is the in-process door, and what every other door calls. Errors carry a *problem.Error.
 func (s *Set) Call(ctx context.Context, who identity.Principal, r Request) (res Result, err error) {
 	t := s.registry.Load().byName[r.Name]
-	ask := bailiwick.Ask{Tool: short(r.Name), Unknown: t == nil, Needs: identity.Read, Arguments: r.Arguments, Correlation: r.Correlation, Progress: r.Progress}
-	ask.Takes = []string{}
+	ask := bailiwick.Ask{Tool: short(r.Name), Unknown: t == nil, Needs: identity.Read, Takes: []string{}}
 	if t != nil {
-		ask.Needs, ask.Timeout, ask.Takes = t.Needs(), t.Timeout, t.input.arguments()
+		ask = t.Ask()
+		ask.Takes = t.input.arguments()
 	}
+	ask.Arguments, ask.Correlation, ask.Progress = r.Arguments, r.Correlation, r.Progress
 	err = s.gateway.Do(ctx, who, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 		if t == nil {
 			return 0, policy.Unknown("unknown_tool")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -47,6 +48,7 @@ type Tool struct {
 	Input       json.RawMessage // JSON Schema: a closed object without composition, references or type lists
 	Output      json.RawMessage // JSON Schema of Result.Structured; nil when there is none
 	Annotations Annotations
+	Writes      policy.Write // which gates it passes; "" takes WriteAction where the annotations say that it writes
 	Category    Category
 	Timeout     time.Duration // most time that a call may take; 0 takes 30 s
 	Handle      Handler

@@ -1,0 +1,106 @@
+package policy
+
+import (
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// TestGates is gates and a use by who has every scope → how it is refused, and the gate that is in force.
+func TestGates(t *testing.T) {
+	who := identity.Principal{Scopes: []identity.Scope{identity.Read, identity.Write, identity.Delete, identity.Schema}}
+	const (
+		read, write, remove, schema = identity.Read, identity.Write, identity.Delete, identity.Schema
+		action, raw, ddl            = WriteAction, WriteRaw, WriteSchema
+	)
+	for _, row := range []struct {
+		gates  Gates
+		needs  identity.Scope
+		writes Write
+		want   string
+	}{
+		{Gates{}, read, "", ""},
+		{Gates{Writes: Off}, read, "", ""},
+		{Gates{}, write, "", "writes need a review (gates.writes: review), which put doesn't offer"},
+		{Gates{}, remove, "", "writes need a review (gates.writes: review), which put doesn't offer"},
+		{Gates{Writes: Off}, write, "", "writes are switched off (gates.writes)"},
+		{Gates{Writes: On}, write, "", ""},
+		{Gates{Writes: On}, remove, action, ""},
+		{Gates{Writes: Off}, read, action, "writes are switched off (gates.writes)"},
+		{Gates{Writes: On}, write, raw, "raw writes are switched off (gates.raw_writes)"},
+		{Gates{}, write, raw, "raw writes are switched off (gates.raw_writes)"},
+		{Gates{Writes: Off, RawWrites: On}, write, raw, "writes are switched off (gates.writes)"},
+		{Gates{Writes: Review, RawWrites: On}, write, raw, "writes need a review (gates.writes: review), which put doesn't offer"},
+		{Gates{Writes: On, RawWrites: Review}, write, raw, "raw writes need a review (gates.raw_writes: review), which put doesn't offer"},
+		{Gates{Writes: On, RawWrites: On}, write, raw, ""},
+		{Gates{Writes: On, RawWrites: On}, schema, "", "writes to the schema are switched off (gates.schema_writes)"},
+		{Gates{Writes: On, SchemaWrites: Review}, write, ddl, "writes to the schema need a review (gates.schema_writes: review), which put doesn't offer"},
+		{Gates{Writes: On, SchemaWrites: On}, schema, "", ""},
+		{Gates{Writes: On, RawWrites: On, SchemaWrites: On}, write, "other", "put makes writes of no known kind"},
+	} {
+		p, err := New(Rules{Gates: row.gates}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = p.May(who, Use{Tool: "put", Needs: row.needs, Writes: row.writes})
+		got := ""
+		if e := problem.Of(err); e != nil {
+			got = e.Detail
+			if e.Code != problem.PermissionDenied || e.Kind != "gate" || e.Scope != "" {
+				t.Errorf("%+v: %+v", row, e)
+			}
+		}
+		if got != row.want {
+			t.Errorf("%+v\n got %q\nwant %q", row, got, row.want)
+		}
+	}
+}
+
+// TestGateOrder: what the list leaves out is unknown, whatever the gates are; then gates come before scopes.
+func TestGateOrder(t *testing.T) {
+	p, err := New(Rules{Gates: Gates{Writes: Off}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	use := Use{Tool: "put", Needs: identity.Write}
+	if e := problem.Of(p.May(identity.Principal{Tools: identity.List{Except: []string{"put"}}}, use)); e.Code != problem.UnknownTool || e.Detail != "unknown tool" {
+		t.Errorf("outside of the list: %v", e)
+	}
+	if e := problem.Of(p.May(identity.Principal{}, use)); e.Kind != "gate" {
+		t.Errorf("without the scope: %v, kind %s", e, e.Kind)
+	}
+}
+
+// TestGate is what Policy tells of a kind: the least of its switches, and which that is.
+func TestGate(t *testing.T) {
+	for _, row := range []struct {
+		gates Gates
+		kind  Write
+		want  string
+	}{
+		{Gates{}, "", "on "},
+		{Gates{}, WriteAction, "review gates.writes"},
+		{Gates{}, WriteRaw, "off gates.raw_writes"},
+		{Gates{}, WriteSchema, "off gates.schema_writes"},
+		{Gates{Writes: Off}, WriteRaw, "off gates.writes"},
+		{Gates{Writes: Review, RawWrites: Review}, WriteRaw, "review gates.writes"},
+		{Gates{Writes: Review, RawWrites: On}, WriteRaw, "review gates.writes"},
+		{Gates{Writes: On, RawWrites: Review}, WriteRaw, "review gates.raw_writes"},
+		{Gates{Writes: On, RawWrites: On}, WriteRaw, "on gates.writes"},
+		{Gates{Writes: On, RawWrites: On}, WriteSchema, "off gates.schema_writes"},
+		{Gates{Writes: On, RawWrites: On, SchemaWrites: On}, "other", "off "},
+	} {
+		p, err := New(Rules{Gates: row.gates}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gate, key := p.Gate(row.kind)
+		if got := string(gate) + " " + key; got != row.want {
+			t.Errorf("%+v %q: %s, want %s", row.gates, row.kind, got, row.want)
+		}
+	}
+	if _, err := New(Rules{Gates: Gates{RawWrites: "onn"}}, nil); err == nil || err.Error() != `gates.raw_writes: must be off, review or on, not "onn"` {
+		t.Errorf("an unknown gate: %v", err)
+	}
+}
