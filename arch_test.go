@@ -74,6 +74,7 @@ var mayImport = map[string]string{
 
 	// for operators
 	"exposure": "identity policy problem query schema value",
+	"trial":    "audit exposure identity problem",
 	"draft":    "config exposure policy schema",
 
 	// our own memory
