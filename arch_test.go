@@ -94,6 +94,7 @@ var mayImport = map[string]string{
 	"cmd/bailiwick/export":   ". identity query shape value",
 	"cmd/bailiwick/oneshot":  ". client cmd/bailiwick/export cmd/bailiwick/plant cmd/bailiwick/terminal identity problem server value",
 	"cmd/bailiwick/plant":    "*",
+	"cmd/bailiwick/policies": "audit cmd/bailiwick/plant cmd/bailiwick/terminal config exposure identity problem store/sqlite trial",
 	"cmd/bailiwick/terminal": "client config problem",
 	"cmd/bailiwick/tokens":   "cmd/bailiwick/plant cmd/bailiwick/terminal config identity",
 }

@@ -1,6 +1,8 @@
 package bailiwick
 
 import (
+	"time"
+
 	"github.com/bailiwick-dev/bailiwick/exposure"
 	"github.com/bailiwick-dev/bailiwick/identity"
 )
@@ -14,7 +16,10 @@ func (g *Gateway) Describe(who identity.Principal, tools []exposure.Tool) (expos
 	}
 	d := r.Describe(who)
 	o := g.options.Limits
-	d.Limits = &exposure.Limits{PerMinute: o.PerMinute, Burst: o.Burst, Concurrency: o.Concurrency}
+	d.Limits = &exposure.Limits{PerMinute: float64(o.PerMinute), Burst: o.Burst, Concurrency: o.Concurrency}
+	if o.Every > 0 {
+		d.Limits.PerMinute = float64(time.Minute) / float64(o.Every)
+	}
 	return d, nil
 }
 

@@ -28,11 +28,11 @@ type Description struct {
 	Limits    *Limits          `json:"limits,omitempty"`
 }
 
-// Limits are what a principal may ask for; a zero is no limit, or the default.
+// Limits are what a principal may ask for, as they were set; one that is left out is the default.
 type Limits struct {
-	PerMinute   int `json:"calls_per_minute"`
-	Burst       int `json:"burst"`
-	Concurrency int `json:"concurrency"`
+	PerMinute   float64 `json:"calls_per_minute,omitzero"`
+	Burst       int     `json:"burst,omitzero"`
+	Concurrency int     `json:"concurrency,omitzero"`
 }
 
 // A View is a class as a principal sees it.

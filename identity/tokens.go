@@ -106,7 +106,7 @@ func (t *Tokens) entry(ctx context.Context, prefix string) (*entry, error) {
 		return nil, storeFailed(err)
 	}
 	e = &entry{token: token, version: version}
-	if e.principal, err = token.principal(); err != nil {
+	if e.principal, err = token.Principal(); err != nil {
 		t.forget(prefix)
 		return nil, Unauthorized("token_invalid", err)
 	}
@@ -136,8 +136,8 @@ func (t *Tokens) forget(prefix string) {
 	delete(t.known, prefix)
 }
 
-// principal makes the Principal that t stands for. What t may not hold makes it invalid, whoever wrote it there.
-func (t *Token) principal() (Principal, error) {
+// Principal makes the Principal that t stands for, whether or not t may still be used. What t may not hold makes it invalid, whoever wrote it there.
+func (t *Token) Principal() (Principal, error) {
 	if err := mayHold(t.Kind, t.Owner, t.Scopes); err != nil {
 		return Principal{}, err
 	}

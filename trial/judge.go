@@ -103,7 +103,7 @@ func Explain(g *exposure.Regime, d Directory, r *audit.Record) Explanation {
 	who, rebuilt := d.Of(r)
 	e := Explanation{Refused: r.Outcome == audit.Refused, Rebuilt: rebuilt}
 	if rebuilt {
-		e.Notes = append(e.Notes, "the principal isn't known any more; its tenant and scopes are those of the record, without lists, filters and claims")
+		e.Notes = append(e.Notes, "the principal is none that is known now; its tenant and scopes are those of the record, without lists, filters and claims")
 	}
 	if r.Policy != g.Policy().Version() {
 		e.Notes = append(e.Notes, "other rules were in force then: "+r.Policy)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -13,8 +12,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/terminal"
 	"github.com/bailiwick-dev/bailiwick/config"
 	"github.com/bailiwick-dev/bailiwick/exposure"
-	"github.com/bailiwick-dev/bailiwick/policy"
-	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 func checkCommand(t *terminal.Terminal) *cobra.Command {
@@ -46,55 +43,15 @@ type examination struct {
 	Warnings []string         `json:"warnings"`
 }
 
-// examine opens the sources of c, one by one so that all that is wrong is told at once, and compiles its rules.
+// examine compiles the rules of c against what its sources have.
 func examine(ctx context.Context, c *config.Config) (*examination, error) {
-	r := &examination{Rules: c.Rules.Version, Warnings: append([]string{}, c.Notes...)}
-	var catalogue []schema.Class
-	var errs []error
-	for _, s := range c.Sources {
-		classes, warnings, err := plant.Describe(ctx, c, s)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		catalogue, r.Warnings = append(catalogue, classes...), append(r.Warnings, warnings...)
-	}
-	errs = append(errs, plant.CheckTools(c))
-	if len(errs) == 1 { // all sources are there, so what rules name must be too
-		_, err := policy.New(c.Rules, catalogue)
-		if err != nil {
-			errs = append(errs, plant.RuleFaults(c, err))
-		}
-	}
-	if err := merge(c, errs); err != nil {
+	s, err := plant.Examine(ctx, c)
+	if err != nil {
 		return nil, err
 	}
-	var err error
-	r.Classes, err = exposure.Of(c.Rules, catalogue)
+	r := &examination{Rules: c.Rules.Version, Warnings: s.Warnings}
+	r.Classes, err = exposure.Of(c.Rules, s.Policy.Catalogue())
 	return r, err
-}
-
-// merge makes one error of all faults of the file, with what else is wrong as faults of its source.
-func merge(c *config.Config, errs []error) error {
-	all := &config.Error{}
-	for i, err := range errs {
-		if err == nil {
-			continue
-		}
-		if e, ok := errors.AsType[*config.Error](err); ok {
-			all.Faults, all.More = append(all.Faults, e.Faults...), all.More+e.More
-			continue
-		}
-		if i < len(c.Sources) {
-			all.Faults = append(all.Faults, c.Wrong(err.Error(), "sources", c.Sources[i].Name, "url"))
-			continue
-		}
-		return err
-	}
-	if all.Faults == nil {
-		return nil
-	}
-	return all
 }
 
 func printExamination(t *terminal.Terminal, r *examination) error {

@@ -1,0 +1,85 @@
+package plant
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bailiwick-dev/bailiwick/config"
+	"github.com/bailiwick-dev/bailiwick/exposure"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// A Survey is the rules of a configuration, compiled against what its sources have; nothing is open any more.
+type Survey struct {
+	Policy   *policy.Policy
+	Regime   *exposure.Regime
+	Warnings []string // what the configuration has for later versions, and what sources left out
+}
+
+// Examine opens the sources of c, one by one so that all that is wrong is told at once, looks at what they have, and
+// compiles the rules. It reads no records.
+func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
+	s := &Survey{Warnings: append([]string{}, c.Notes...)}
+	var catalogue []schema.Class
+	var errs []error
+	for _, source := range c.Sources {
+		classes, warnings, err := Describe(ctx, c, source)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		catalogue, s.Warnings = append(catalogue, classes...), append(s.Warnings, warnings...)
+	}
+	errs = append(errs, CheckTools(c))
+	if len(errs) == 1 { // all sources are there, so what rules name must be too
+		var err error
+		if s.Policy, err = policy.New(c.Rules, catalogue); err != nil {
+			errs = append(errs, RuleFaults(c, err))
+		}
+	}
+	if err := merge(c, errs); err != nil {
+		return nil, err
+	}
+	var err error
+	s.Regime, err = exposure.Over(s.Policy, Offers(c))
+	return s, err
+}
+
+// Offers are the tools that there are, and whether c serves them.
+func Offers(c *config.Config) []exposure.Tool {
+	served := map[string]bool{}
+	for _, t := range tools(c) {
+		served[t.Name] = true
+	}
+	all := allTools(c)
+	out := make([]exposure.Tool, len(all))
+	for i := range all {
+		out[i] = exposure.Tool{Name: all[i].Name, Needs: all[i].Needs(), Off: !served[all[i].Name]}
+	}
+	return out
+}
+
+// merge makes one error of all faults of the file, with what else is wrong as faults of its source.
+func merge(c *config.Config, errs []error) error {
+	all := &config.Error{}
+	for i, err := range errs {
+		if err == nil {
+			continue
+		}
+		if e, ok := errors.AsType[*config.Error](err); ok {
+			all.Faults, all.More = append(all.Faults, e.Faults...), all.More+e.More
+			continue
+		}
+		if i < len(c.Sources) {
+			all.Faults = append(all.Faults, c.Wrong(err.Error(), "sources", c.Sources[i].Name, "url"))
+			continue
+		}
+		return err
+	}
+	if all.Faults == nil {
+		return nil
+	}
+	return all
+}
+
