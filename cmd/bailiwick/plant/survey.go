@@ -82,4 +82,3 @@ func merge(c *config.Config, errs []error) error {
 	}
 	return all
 }
-
