@@ -76,7 +76,7 @@ func (g *Gateway) Do(ctx context.Context, who identity.Principal, ask Ask, run f
 		c.record.ArgHash = g.options.Args.Sum(ask.Arguments.AppendJSON(nil))
 	}
 	n, err := g.admitted(ctx, c, ask, run)
-	c.record.Bytes, c.record.Tokens = n, n/4
+	c.record.Bytes, c.record.Tokens, c.record.Cost = n, n/tokenBytes, c.used(n).Cost
 	c.record.Micros = g.options.Now().Sub(start).Microseconds()
 	c.record.Outcome, c.record.Uses = audit.OK, c.uses.List(c.policy)
 	if err != nil {

@@ -133,8 +133,10 @@ func TestDailyBudget(t *testing.T) {
 	now := time.Date(2026, 7, 28, 23, 59, 0, 0, time.UTC)
 	o := bailiwick.Options{Price: 3_000_000, Now: func() time.Time { return now },
 		Limits: limit.Options{Daily: limit.Use{Rows: 5}, TokenDaily: limit.Use{Calls: 100}, Now: func() time.Time { return now }}}
-	child := reader
-	child.ID, child.Parent, child.Depth = reader.ID+"/helper", reader.ID, 1
+	child, err := identity.Derive(reader, identity.Derivation{Name: "helper"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	passed := 0
 	read := func(g *bailiwick.Gateway, who identity.Principal) error {
 		_, err := g.Read(t.Context(), who, &query.Find{Class: "notes", Limit: 5}) // two rows
@@ -143,7 +145,6 @@ func TestDailyBudget(t *testing.T) {
 		}
 		return err
 	}
-	var err error
 	for _, who := range []identity.Principal{reader, child, reader, child} { // each call in a process of its own
 		s, open := sqlite.Open(t.Context(), path)
 		if open != nil {
@@ -160,5 +161,36 @@ func TestDailyBudget(t *testing.T) {
 	p := problem.Of(err)
 	if passed != 3 || p == nil || p.Code != problem.BudgetExceeded || p.Detail != "The daily budget of rows is spent" || p.RetryAfter < time.Minute || p.RetryAfter > 66*time.Second {
 		t.Errorf("%d passed, then %+v; want 3: the last may go over", passed, p)
+	}
+}
+
+// TestCost wants the price of the tokens that an answer is about in the record of the call; none without a price.
+func TestCost(t *testing.T) {
+	for _, tt := range []struct{ price, want int64 }{{0, 0}, {3_000_000, 1500}, {250_000, 125}} {
+		log := &audit.Memory{}
+		g := gateway(t, bailiwick.Options{Audit: log, Price: tt.price})
+		if err := g.Do(t.Context(), reader, bailiwick.Ask{Tool: "t", Needs: identity.Read}, func(context.Context, *bailiwick.Call) (int, error) { return 2003, nil }); err != nil {
+			t.Fatal(err)
+		}
+		err := log.Records(t.Context(), audit.First, func(r audit.Record) bool {
+			if r.Bytes != 2003 || r.Tokens != 500 || r.Cost != tt.want {
+				t.Errorf("a price of %d: %d bytes, %d tokens, cost %d, want %d", tt.price, r.Bytes, r.Tokens, r.Cost, tt.want)
+			}
+			return true
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestOwnerless wants principals without an owner to have an allowance each.
+func TestOwnerless(t *testing.T) {
+	g := gateway(t, bailiwick.Options{Audit: &audit.Memory{}, Limits: limit.Options{Burst: 1, PerMinute: 1}})
+	for _, id := range []string{"a", "b"} {
+		who := identity.Principal{ID: id, Scopes: reader.Scopes}
+		if _, err := g.Read(t.Context(), who, &query.Find{Class: "notes", Limit: 1}); err != nil {
+			t.Error(id, err)
+		}
 	}
 }

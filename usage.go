@@ -2,7 +2,6 @@ package bailiwick
 
 import (
 	"cmp"
-	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/limit"
@@ -13,13 +12,8 @@ const tokenBytes = 4
 
 // asker returns whose allowances who draws from: those of the credential, for one who was derived as well.
 func asker(who identity.Principal) limit.Asker {
-	root := who.ID
-	for range who.Depth {
-		if i := strings.LastIndexByte(root, '/'); i >= 0 {
-			root = root[:i]
-		}
-	}
-	return limit.Asker{Owner: cmp.Or(who.Owner, root), Token: cmp.Or(who.TokenID, root), Depth: who.Depth}
+	origin := who.Origin()
+	return limit.Asker{Owner: cmp.Or(who.Owner, origin), Token: origin, Depth: who.Depth}
 }
 
 // used is what the call has used with an answer of so many bytes.
