@@ -91,7 +91,7 @@ gather:
 		}
 	}
 	ctx := context.Background() // the records belong to several callers; the busy timeout bounds the wait
-	err := s.transact(ctx, func(tx *sql.Tx) error { return appendRecords(ctx, tx, batch) })
+	err := s.transact(ctx, func(tx *sql.Tx) error { return s.chain.appendRecords(ctx, tx, batch) })
 	if err != nil {
 		err = s.failed("append to the audit log", err)
 	}
@@ -100,17 +100,29 @@ gather:
 	}
 }
 
+// A chain holds the statements of the audit writer. They are parsed once: every call waits for what they take.
+type chain struct{ head, insert, move *sql.Stmt }
+
+// prepare parses the statements of the audit writer. They are closed with the database.
+func (c *chain) prepare(ctx context.Context, db *sql.DB) (err error) {
+	for _, p := range []struct {
+		into **sql.Stmt
+		text string
+	}{{&c.head, headSQL}, {&c.insert, `INSERT INTO audit (seq, prev, hash, body) VALUES (?, ?, ?, ?)`}, {&c.move, `UPDATE audit_head SET seq = ?, hash = ?`}} {
+		if *p.into, err = db.PrepareContext(ctx, p.text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // appendRecords seals the batch onto the head as it is in the file now: another process may have moved it.
-func appendRecords(ctx context.Context, tx *sql.Tx, batch []*waiting) error {
-	head, err := readHead(tx.QueryRowContext(ctx, headSQL))
+func (c *chain) appendRecords(ctx context.Context, tx *sql.Tx, batch []*waiting) error {
+	head, err := readHead(tx.StmtContext(ctx, c.head).QueryRowContext(ctx))
 	if err != nil {
 		return err
 	}
-	insert, err := tx.PrepareContext(ctx, `INSERT INTO audit (seq, prev, hash, body) VALUES (?, ?, ?, ?)`)
-	if err != nil {
-		return err
-	}
-	defer insert.Close()
+	insert := tx.StmtContext(ctx, c.insert)
 	prev, err := hex.DecodeString(head.Hash)
 	if err != nil {
 		return err
@@ -128,7 +140,7 @@ func appendRecords(ctx context.Context, tx *sql.Tx, batch []*waiting) error {
 		}
 		prev = hash
 	}
-	_, err = tx.ExecContext(ctx, `UPDATE audit_head SET seq = ?, hash = ?`, head.Seq, prev)
+	_, err = tx.StmtContext(ctx, c.move).ExecContext(ctx, head.Seq, prev)
 	return err
 }
 

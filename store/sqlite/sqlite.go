@@ -38,6 +38,7 @@ type Store struct {
 	write *sql.DB // one connection; every transaction takes the write lock at its start
 	read  *sql.DB // write itself for Memory
 
+	chain   chain
 	appends chan *waiting // to the audit writer
 	closing chan struct{}
 	closed  chan struct{} // the audit writer has ended
@@ -80,6 +81,10 @@ func (s *Store) open(ctx context.Context) error {
 	s.write.SetMaxOpenConns(1)
 	s.read = s.write
 	if err := s.migrate(ctx); err != nil {
+		s.write.Close()
+		return s.failed("open", err)
+	}
+	if err := s.chain.prepare(ctx, s.write); err != nil {
 		s.write.Close()
 		return s.failed("open", err)
 	}
