@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/bailiwick-dev/bailiwick/mask"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -31,7 +32,7 @@ func (p *projection) project(keys, include []query.Path) error {
 		return err
 	}
 	for i, path := range include {
-		if _, err := p.join(path, query.Pointer("/include", fmt.Sprint(i))); err != nil {
+		if _, err := p.join(path, place{"/include", i}); err != nil {
 			return err
 		}
 		named := slices.ContainsFunc(keys, func(k query.Path) bool { return len(k) > len(path) && slices.Equal(k[:len(path)], path) })
@@ -70,22 +71,30 @@ func (p *projection) own(keys []query.Path) error {
 		}
 	}
 	for i, path := range keys {
-		if err := p.key(path, query.Pointer("/keys", fmt.Sprint(i))); err != nil {
+		if err := p.key(path, place{"/keys", i}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// A place is an element of a list of the arguments. Its pointer is written when something is wrong there alone.
+type place struct {
+	list  string
+	index int
+}
+
+func (at place) pointer() string { return query.Pointer(at.list, strconv.Itoa(at.index)) }
+
 // key adds the column that path names: a field, a part of a JSON field, or a field behind pointers.
-func (p *projection) key(path query.Path, at string) error {
+func (p *projection) key(path query.Path, at place) error {
 	v, join := p.plan.View, -1
 	for i, name := range path {
 		f := v.Field(name)
 		rest := path[i+1:]
 		switch {
 		case f == nil:
-			return v.unknown(name, at)
+			return v.unknown(name, at.pointer())
 		case len(rest) == 0:
 			v.policy.uses.reads(f)
 			p.add(Column{Path: path, Join: join, Field: f})
@@ -105,15 +114,15 @@ func (p *projection) key(path query.Path, at string) error {
 }
 
 // join returns the join that a pointer path leads to, made when it is new, with its pointer and key as columns.
-func (p *projection) join(path query.Path, at string) (int, error) {
+func (p *projection) join(path query.Path, at place) (int, error) {
 	if j, ok := p.at[path.String()]; ok {
 		return j, nil
 	}
 	if len(path) > MaxHops {
-		return 0, &problem.Error{Code: problem.InvalidQuery, Pointer: at, Detail: fmt.Sprintf("an include follows at most %d pointers", MaxHops)}
+		return 0, &problem.Error{Code: problem.InvalidQuery, Pointer: at.pointer(), Detail: fmt.Sprintf("an include follows at most %d pointers", MaxHops)}
 	}
 	if len(p.plan.Joins) == MaxJoins {
-		return 0, &problem.Error{Code: problem.InvalidQuery, Pointer: at, Detail: fmt.Sprintf("a query follows at most %d pointers in all", MaxJoins)}
+		return 0, &problem.Error{Code: problem.InvalidQuery, Pointer: at.pointer(), Detail: fmt.Sprintf("a query follows at most %d pointers in all", MaxJoins)}
 	}
 	from, v := -1, p.plan.View
 	if len(path) > 1 {
@@ -125,14 +134,14 @@ func (p *projection) join(path query.Path, at string) (int, error) {
 	}
 	name := path[len(path)-1]
 	if v.Field(name) == nil {
-		return 0, v.unknown(name, at)
+		return 0, v.unknown(name, at.pointer())
 	}
 	if v.Mask(name) != nil {
-		return 0, mask.Refuse(name, at)
+		return 0, mask.Refuse(name, at.pointer())
 	}
 	to := v.pointer(name)
 	if to == nil {
-		return 0, &problem.Error{Code: problem.InvalidQuery, Pointer: at, Near: problem.Nearest(name, v.pointerNames(), 3),
+		return 0, &problem.Error{Code: problem.InvalidQuery, Pointer: at.pointer(), Near: problem.Nearest(name, v.pointerNames(), 3),
 			Detail: fmt.Sprintf("%s of %s is not a pointer", name, v.name)}
 	}
 	v.policy.uses.reads(v.Field(name))

@@ -23,10 +23,11 @@ type node struct {
 // treeOf lays the plan's columns out as nested members, in the order of their first column.
 func treeOf(plan *policy.Plan) *node {
 	root := &node{column: -1, present: -1, children: make([]*node, 0, len(plan.Columns))}
+	room := roomFor(plan.Columns)
 	for i, c := range plan.Columns {
 		at := root
 		for _, name := range c.Path {
-			at = at.child(name)
+			at = room.child(at, name)
 			at.columns = append(at.columns, i)
 		}
 		at.column = i
@@ -58,16 +59,40 @@ func (n *node) find(path []string) *node {
 	return n
 }
 
-func (n *node) child(name string) *node {
+// A room holds what the nodes of a tree are made of: every answer makes a tree, and one by one they are most of what
+// it allocates.
+type room struct {
+	nodes   []node
+	columns []int
+	quoted  []byte
+}
+
+// roomFor returns room for all nodes of columns, and for their names unless some need escapes.
+func roomFor(columns []policy.Column) *room {
+	nodes, letters := 0, 0
+	for _, c := range columns {
+		for _, name := range c.Path {
+			nodes++
+			letters += len(name) + 3
+		}
+	}
+	return &room{make([]node, 0, nodes), make([]int, nodes), make([]byte, 0, letters)}
+}
+
+// child returns the child of n that is called name, and makes it where there is none.
+func (r *room) child(n *node, name string) *node {
 	for _, c := range n.children {
 		if c.name == name {
 			return c
 		}
 	}
-	quoted := append(value.AppendQuoted(make([]byte, 0, len(name)+3), name), ':')
-	c := &node{name: name, quoted: quoted, column: -1, present: -1}
-	n.children = append(n.children, c)
-	return c
+	from := len(r.quoted)
+	r.quoted = append(value.AppendQuoted(r.quoted, name), ':')
+	at := len(r.nodes)
+	r.nodes = append(r.nodes, node{name: name, quoted: r.quoted[from:len(r.quoted):len(r.quoted)], column: -1, present: -1,
+		columns: r.columns[at : at : at+1]})
+	n.children = append(n.children, &r.nodes[at])
+	return &r.nodes[at]
 }
 
 // append appends the member's value in row as JSON. A followed pointer is the record it leads to, or the bare id.
