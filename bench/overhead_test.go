@@ -3,6 +3,8 @@ package bench_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"syscall"
 	"testing"
@@ -10,6 +12,7 @@ import (
 
 	bailiwick "github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/demo"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -74,6 +77,61 @@ func BenchmarkOverhead(b *testing.B) {
 			})
 		}
 	}
+}
+
+// BenchmarkView is the making of a view, which every call does for each class that it names, for askers with more and
+// more that narrows them.
+func BenchmarkView(b *testing.B) {
+	p, plain := demoPolicy(b), agent()
+	filtered := plain
+	filtered.Filters = map[string]query.Filter{
+		"default":        query.Compare{Path: query.Path{"org_id"}, Op: query.Eq, Value: value.OfString(demo.Acme)},
+		"tracker.issues": query.Compare{Path: query.Path{"status"}, Op: query.Ne, Value: value.OfString("Done")},
+	}
+	derived := filtered
+	for range 4 {
+		child, err := identity.Derive(derived, identity.Derivation{Name: "child", Filters: map[string]query.Filter{
+			"issues": query.Compare{Path: query.Path{"type"}, Op: query.Eq, Value: value.OfString("Bug")}}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		derived = child
+	}
+	for _, who := range []struct {
+		name string
+		who  identity.Principal
+	}{{"tenant", plain}, {"filters", filtered}, {"derived4", derived}} {
+		b.Run(who.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := p.View(who.who, "issues", "", false); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkSync is what the disk takes by itself: two pages and their headers, as a record makes them, written over
+// and kept. No record that is on the disk before its call is answered can be faster.
+func BenchmarkSync(b *testing.B) {
+	f, err := os.Create(filepath.Join(b.TempDir(), "x"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	const pages, many = 2 * (4096 + 24), 400
+	if _, err := f.Write(make([]byte, many*pages)); err != nil {
+		b.Fatal(err)
+	}
+	page, n := make([]byte, pages), int64(0)
+	report(b, spread(b, 1, func(context.Context) error {
+		n = (n + 1) % many
+		if _, err := f.WriteAt(page, n*pages); err != nil {
+			return err
+		}
+		return f.Sync()
+	}))
 }
 
 func overhead(b *testing.B, g *bailiwick.Gateway, callers int, read func(context.Context, *bailiwick.Call) error) {
