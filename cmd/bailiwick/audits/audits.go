@@ -25,7 +25,7 @@ import (
 // Command returns the commands.
 func Command(t *terminal.Terminal) *cobra.Command {
 	cmd := terminal.Group(&cobra.Command{Use: "audit", Short: "Read and verify the record of every call"})
-	cmd.AddCommand(tail(t), verify(t), export(t))
+	cmd.AddCommand(tail(t), verify(t), export(t), usage(t))
 	return cmd
 }
 
