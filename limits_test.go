@@ -16,6 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/limit"
+	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/server"
@@ -42,7 +43,7 @@ func refused(t *testing.T, name, arguments string, o limit.Options) (answer stri
 		Category: tool.Custom, Handle: func(context.Context, *bailiwick.Call, value.Value) (tool.Result, error) {
 			return tool.Result{Structured: []byte(`{}`), Text: "written"}, nil
 		}}
-	set, err := tool.NewSet(gateway(t, bailiwick.Options{Audit: log, Limits: o}), append(tool.Data(tool.Options{}), write)...)
+	set, err := tool.NewSet(gateway(t, bailiwick.Options{Audit: log, Limits: o, Rules: policy.Rules{Gates: policy.Gates{Writes: policy.On}}}), append(tool.Data(tool.Options{}), write)...)
 	if err != nil {
 		t.Fatal(err)
 	}
