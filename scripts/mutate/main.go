@@ -39,7 +39,10 @@ func main() {
 func split(s string) []string { return strings.FieldsFunc(s, func(r rune) bool { return r == ',' }) }
 
 // A suite is tests that were built with all mutants in them.
-type suite struct{ dir, binary, run string }
+type suite struct {
+	dir, binary, run string
+	further          bool // it is tried on the mutants of all packages
+}
 
 func run(packages, tests []string, patience time.Duration, list bool) error {
 	if len(packages) == 0 {
@@ -65,7 +68,7 @@ func run(packages, tests []string, patience time.Duration, list bool) error {
 		}
 		return nil
 	}
-	suites, err := build(slices.Concat(packages, tests), work, overlay)
+	suites, err := build(slices.Concat(packages, tests), len(packages), work, overlay)
 	if err != nil {
 		return err
 	}
@@ -77,8 +80,8 @@ func run(packages, tests []string, patience time.Duration, list bool) error {
 	killed := 0
 	for i, m := range all {
 		alive := true
-		for n, s := range suites {
-			if n < len(packages) && s.dir != filepath.Dir(m.file) {
+		for _, s := range suites {
+			if !s.further && s.dir != filepath.Dir(m.file) {
 				continue
 			}
 			if dead, _ := s.kills(i+1, patience); dead {
@@ -99,8 +102,9 @@ func run(packages, tests []string, patience time.Duration, list bool) error {
 	return nil
 }
 
-// build builds the tests of each name, "folder" or "folder:run", with the mutants in them.
-func build(names []string, work string, overlay map[string]string) ([]suite, error) {
+// build builds the tests of each name, "folder" or "folder:run", with the mutants in them. Those from the number further
+// on are for all packages.
+func build(names []string, further int, work string, overlay map[string]string) ([]suite, error) {
 	text, err := json.Marshal(map[string]any{"Replace": overlay})
 	if err != nil {
 		return nil, err
@@ -109,16 +113,18 @@ func build(names []string, work string, overlay map[string]string) ([]suite, err
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		return nil, err
 	}
-	suites := make([]suite, len(names))
+	var suites []suite
 	for i, name := range names {
 		dir, which, _ := strings.Cut(name, ":")
 		dir = filepath.Clean(dir)
-		s := suite{dir: dir, binary: filepath.Join(work, fmt.Sprintf("suite%d.test", i)), run: which}
+		s := suite{dir: dir, binary: filepath.Join(work, fmt.Sprintf("suite%d.test", i)), run: which, further: i >= further}
 		out, err := exec.Command("go", "test", "-vet=off", "-c", "-overlay", file, "-o", s.binary, "./"+dir).CombinedOutput()
 		if err != nil {
 			return nil, fmt.Errorf("build the tests of %s: %w\n%s", dir, err, out)
 		}
-		suites[i] = s
+		if _, err := os.Stat(s.binary); err == nil { // a package without tests builds none
+			suites = append(suites, s)
+		}
 	}
 	return suites, nil
 }
