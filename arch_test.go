@@ -73,7 +73,7 @@ var mayImport = map[string]string{
 	"client":        "problem value",
 
 	// for operators
-	"exposure": "identity policy problem query schema value",
+	"exposure": "identity policy policy/expression problem query schema value",
 	"trial":    "audit exposure identity problem",
 	"draft":    "config exposure policy schema",
 

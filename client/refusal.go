@@ -34,6 +34,7 @@ func refusalOf(a Answer) error {
 			Pointer string          `json:"pointer"`
 			Near    []string        `json:"near"`
 			Scope   string          `json:"scope"`
+			problem.Denial
 		} `json:"details"`
 		Suggestion string  `json:"suggestion"`
 		RetryAfter float64 `json:"retry_after"`
@@ -41,8 +42,12 @@ func refusalOf(a Answer) error {
 	if json.Unmarshal(a.Structured, &told) != nil || told.Code == "" {
 		return &Refusal{Problem: problem.New(problem.Upstream, a.Text)}
 	}
+	var denial *problem.Denial
+	if told.Details.Kind != "" {
+		denial = &told.Details.Denial
+	}
 	return &Refusal{Raw: a.Structured, Problem: &problem.Error{
-		Code: told.Code, Detail: told.Error, Suggestion: told.Suggestion, Pointer: told.Details.Pointer, Near: told.Details.Near,
+		Denial: denial, Code: told.Code, Detail: told.Error, Suggestion: told.Suggestion, Pointer: told.Details.Pointer, Near: told.Details.Near,
 		Faults: told.Details.Errors, Scope: told.Details.Scope, RetryAfter: time.Duration(told.RetryAfter * float64(time.Second)),
 	}}
 }

@@ -58,7 +58,7 @@ classes:
       status: {description: Where it stands, values: {open: to do, 3: closed}}
   comments: {tenant: {through: issue_id}, allow_scan: true}
   local.keys: {hidden: {except: operator}}
-policy: {unlisted: visible, refuse_scans: true}
+policy: {unlisted: visible, refuse_scans: true, disclose: true}
 gates: {writes: review, raw_writes: off, schema_writes: off}
 review:
   - {when: 'change.op == "delete"', approvals: 2, risk: high, mode: review}
@@ -132,7 +132,7 @@ func TestParse(t *testing.T) {
 			{Name: "local", URL: "sqlite:/etc/bailiwick/app.db"},
 		},
 		Rules: policy.Rules{
-			Unlisted: true, RefuseScans: true,
+			Unlisted: true, RefuseScans: true, Disclose: true,
 			Classes: map[string]policy.ClassRule{
 				"tracker.issues": {
 					Description: "Work to do", Visible: []string{"id", "org_id", "title", "body", "token"}, Denied: []string{"note"},

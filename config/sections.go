@@ -36,10 +36,11 @@ func (c *Config) shape() strict.Shape {
 		{Name: "store", Doc: "Where tokens and the audit are kept: sqlite:path. Default " + DefaultStore, Shape: strict.Secret("sqlite:path", c.setStore)},
 		{Name: "sources", Doc: "The databases to serve, by name", Shape: c.sources(), Must: true},
 		{Name: "classes", Doc: `What agents see of each class, by "source.Class" or a class name that one source has`, Shape: c.classes()},
-		{Name: "policy", Doc: "Rules that hold for every class", Shape: strict.Object(append([]strict.Key{
+		{Name: "policy", Doc: "Rules that hold for every class", Shape: strict.Object([]strict.Key{
 			{Name: "unlisted", Doc: "Classes that no rule names are hidden (the default) or visible", Shape: c.unlisted()},
 			{Name: "refuse_scans", Doc: "true refuses what would read every record of a class: a where that no index serves, or none", Shape: strict.Flag(&c.Rules.RefuseScans)},
-		}, strict.Later("disclose")...), nil)},
+			{Name: "disclose", Doc: "true tells askers what their rules keep from them, and which: for companies that trust their agents. Names of what is hidden show", Shape: strict.Flag(&c.Rules.Disclose)},
+		}, nil)},
 		{Name: "tools", Doc: "Which tools are served", Shape: strict.Object(append([]strict.Key{
 			{Name: "profile", Doc: "full (the default), or lean: short descriptions", Shape: strict.Choose([]string{"full", "lean"}, func(s string) { c.Tools.Lean = s == "lean" })},
 		}, listKeys(&c.Tools.List, "tool names")...), strict.NotEmpty)},

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy/expression"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -148,6 +149,11 @@ func (r *Regime) classVerdict(who identity.Principal, c *schema.Class) Verdict {
 		v.Rule, v.Why = r.tenantRule(c, v.Reason)
 	case "principal_filter":
 		v.DeniedAt, v.Rule, v.Why = AtFilter, filterRule(who, c), "a filter of the principal names what the class hasn't got"
+	case "rule_value":
+		v.DeniedAt, v.Rule, v.Why = AtFilter, filterRule(who, c), "an expression in a filter yields nothing for the principal, or what its field can't hold"
+		if expression.Within(rule.Canonical) {
+			v.Rule = at("canonical")
+		}
 	default:
 		v.DeniedAt, v.Rule, v.Why = AtClass, at(), "the rules of the class refuse ("+v.Reason+")"
 	}

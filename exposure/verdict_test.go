@@ -34,7 +34,7 @@ func where(t *testing.T, text string) query.Filter {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := query.ParseWhere(doc, "")
+	f, err := query.ParseRule(doc, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,6 +98,10 @@ func TestVerdicts(t *testing.T) {
 			"tenant_mismatch @ tenant [classes issues tenant]: org must be principal.tenant, which can't be a value of the field"},
 		{"a filter that doesn't fit", with(func(p *identity.Principal) { p.Filters = map[string]query.Filter{"default": where(t, `{"team": 1}`)} }), "query_class", "users", "",
 			"principal_filter @ filter [principal filters default]: a filter of the principal names what the class hasn't got"},
+		{"a filter that needs a claim", with(func(p *identity.Principal) {
+			p.Filters = map[string]query.Filter{"users": where(t, `{"name": {"$cel": "principal.claims.name"}}`)}
+		}), "query_class", "users", "",
+			"rule_value @ filter [principal filters users]: an expression in a filter yields nothing for the principal, or what its field can't hold"},
 		{"a denied field", agent(), "query_class", "users", "notes", "field_denied @ field [classes app.users denied 0]: a rule denies the field"},
 		{"a field left out", agent(), "query_class", "users", "phone", "field_denied @ field [classes app.users visible]: visible names other fields"},
 		{"a credential", agent(), "query_class", "users", "password_hash", "field_denied @ field []: its name says that it holds a credential; only visible and lift together show it"},
@@ -118,6 +122,21 @@ func TestVerdicts(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestCanonicalVerdict has the expression of a rule that yields nothing.
+func TestCanonicalVerdict(t *testing.T) {
+	p, err := policy.New(policy.Rules{Classes: map[string]policy.ClassRule{"users": {Canonical: where(t, `{"name": {"$cel": "principal.claims.name"}}`)}}}, catalogue())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := exposure.Over(p, []exposure.Tool{{Name: "query_class", Needs: identity.Read}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := r.WouldPermit(agent(), "query_class", "users"); v.Allowed || fmt.Sprint(v.Reason, v.Rule) != "rule_value[classes users canonical]" {
+		t.Errorf("%+v", v)
 	}
 }
 

@@ -81,7 +81,7 @@ func drawFilter(t *rapid.T, label string, depth int) query.Filter {
 		return query.And{a, b}
 	}
 	op := []query.Op{query.Eq, query.Ne, query.Gte, query.Lt}[kind]
-	if small.Draw(t, label+" $cel") == 0 {
+	if rapid.IntRange(0, 9).Draw(t, label+" $cel") == 0 {
 		return query.Deferred{Path: path, Op: op, CEL: rapid.SampledFrom([]string{"principal.depth", "principal.claims.region", "size(principal.name)"}).Draw(t, label+" cel")}
 	}
 	return query.Compare{Path: path, Op: op, Value: n}
@@ -116,7 +116,7 @@ func drawRules(t *rapid.T, classes []schema.Class) policy.Rules {
 				rule.Denied = append(rule.Denied, f.Name)
 			}
 		}
-		is := rapid.SampledFrom([]string{"", "principal.id", "principal.owner", "principal.claims.region", "principal.depth", `principal.name == "c0" ? 1 : 2`}).Draw(t, name+" is")
+		is := rapid.SampledFrom([]string{"", "principal.id", "principal.owner", "principal.claims.region", "", "", `principal.name == "c0" ? 1 : 2`}).Draw(t, name+" is")
 		bypass := rapid.SampledFrom([]string{"", "", `"operator" in principal.scopes`, "principal.depth > 0", `principal.claims.region == 2 && principal.name != "c1"`}).Draw(t, name+" bypass")
 		switch {
 		case c.Field("org") != nil && small.Draw(t, name+" tenant?") < 2:
@@ -125,7 +125,8 @@ func drawRules(t *rapid.T, classes []schema.Class) policy.Rules {
 			rule.Tenant = &policy.TenantRule{Through: "post", Bypass: bypass}
 		}
 		if f := c.Fields[len(c.Fields)-1].Name; small.Draw(t, name+" canonical?") == 0 && !slices.Contains(rule.Denied, f) {
-			rule.Canonical = rapid.SampledFrom([]query.Filter{query.Compare{Path: query.Path{f}, Op: query.Ne, Value: value.OfInt(1)},
+			plain := query.Compare{Path: query.Path{f}, Op: query.Ne, Value: value.OfInt(1)}
+			rule.Canonical = rapid.SampledFrom([]query.Filter{plain, plain, plain,
 				query.Deferred{Path: query.Path{f}, Op: query.Ne, CEL: "principal.depth"}, query.Deferred{Path: query.Path{f}, Op: query.Ne, CEL: "principal.claims.region"}}).Draw(t, name+" canonical")
 		}
 		r.Classes[name] = rule

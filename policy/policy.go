@@ -31,6 +31,7 @@ type Policy struct {
 	byName  map[string][]*class
 
 	refuseScans bool
+	disclose    bool
 	expressions *expression.Compiler
 
 	rules     Rules          // as given, for operators
@@ -77,7 +78,7 @@ func (f *Fault) Error() string { return "classes." + f.Class + ": " + f.Message 
 // New compiles rules against the catalogue. All that is wrong with the rules is in the error: Faults, joined.
 func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 	p := &Policy{version: rules.Version, byFull: map[string]*class{}, byName: map[string][]*class{}, refuseScans: rules.RefuseScans,
-		expressions: expression.NewCompiler(), rules: rules, catalogue: catalogue, fields: map[*schema.Field]string{}}
+		disclose: rules.Disclose, expressions: expression.NewCompiler(), rules: rules, catalogue: catalogue, fields: map[*schema.Field]string{}}
 	for i := range catalogue {
 		c := &class{Class: &catalogue[i], full: catalogue[i].FullName(), listed: rules.Unlisted}
 		for j := range c.Fields {

@@ -141,8 +141,12 @@ func (p *projection) join(path query.Path, at place) (int, error) {
 	}
 	to := v.pointer(name)
 	if to == nil {
-		return 0, &problem.Error{Code: problem.InvalidQuery, Pointer: at.pointer(), Near: problem.Nearest(name, v.pointerNames(), 3),
+		refusal := &problem.Error{Code: problem.InvalidQuery, Pointer: at.pointer(), Near: problem.Nearest(name, v.pointerNames(), 3),
 			Detail: fmt.Sprintf("%s of %s is not a pointer", name, v.name)}
+		if r := v.class.relation(name); r != nil {
+			return 0, v.denyPointer(refusal, r)
+		}
+		return 0, refusal
 	}
 	v.policy.uses.reads(v.Field(name))
 	v.policy.uses.names(to.target.class)

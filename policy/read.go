@@ -81,9 +81,15 @@ func (p *Policy) find(who identity.Principal, q *query.Find) (Permit, error) {
 func (plan *Plan) byID(ids []string) error {
 	key := plan.View.Key()
 	if key == nil {
-		return &problem.Error{Code: problem.Unsupported, Pointer: "/class_name",
+		refusal := &problem.Error{Code: problem.Unsupported, Pointer: "/class_name",
 			Detail:     fmt.Sprintf("records of %s have no id", plan.View.name),
 			Suggestion: "use query_class with where"}
+		for _, k := range plan.View.class.Key {
+			if plan.View.Field(k) == nil {
+				return plan.View.denyField(refusal, k)
+			}
+		}
+		return refusal
 	}
 	var any query.Or
 	var simple []value.Value

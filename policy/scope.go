@@ -81,18 +81,14 @@ type keyScope struct{ viewScope }
 // ID implements bind.Scope.
 func (keyScope) ID(string) bool { return true }
 
-// unknown refuses a field in the same bytes whether it is hidden or has never existed.
+// unknown refuses a field in the same bytes whether it is hidden or has never existed, unless the rules disclose.
 func (v *View) unknown(name, at string) error {
-	kind := "unknown_field"
-	if f := v.class.Field(name); f != nil {
-		kind = "field_denied"
-		v.policy.uses.reads(f)
-	}
-	names := make([]string, len(v.Fields()))
-	for i, f := range v.Fields() {
-		names[i] = f.Name
-	}
-	return &problem.Error{Code: problem.InvalidQuery, Kind: kind, Pointer: at,
-		Detail: fmt.Sprintf("unknown field %q of %s", problem.Cut(name), v.name), Near: problem.Nearest(name, names, 3),
+	refusal := &problem.Error{Code: problem.InvalidQuery, Kind: "unknown_field", Pointer: at,
+		Detail: fmt.Sprintf("unknown field %q of %s", problem.Cut(name), v.name), Near: problem.Nearest(name, v.fieldNames(), 3),
 		Suggestion: "get_schema lists the fields"}
+	if f := v.class.Field(name); f != nil {
+		v.policy.uses.reads(f)
+		return v.denyField(refusal, name)
+	}
+	return refusal
 }

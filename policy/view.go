@@ -171,7 +171,7 @@ func (p *Policy) address(c *class, who identity.Principal) string {
 }
 
 // View returns who's view of the class called name. A class that is hidden, filtered or scoped away is refused in
-// the same bytes as one that doesn't exist; at is the JSON pointer of the name.
+// the same bytes as one that doesn't exist, unless the rules disclose; at is the JSON pointer of the name.
 func (p *Policy) View(who identity.Principal, name, at string, raw bool) (*View, error) {
 	candidates := p.byName[name]
 	if c := p.byFull[name]; c != nil {
@@ -202,9 +202,9 @@ func (p *Policy) View(who identity.Principal, name, at string, raw bool) (*View,
 		for _, c := range candidates {
 			p.uses.names(c)
 		}
-		return nil, &problem.Error{Code: problem.NotFound, Kind: kind, Pointer: at,
+		return nil, p.denyClass(&problem.Error{Code: problem.NotFound, Pointer: at,
 			Detail: fmt.Sprintf("there is no class %q", problem.Cut(name)), Near: problem.Nearest(name, p.names(who), 3),
-			Suggestion: "get_all_schemas lists the classes"}
+			Suggestion: "get_all_schemas lists the classes"}, kind, name)
 	}
 	near := make([]string, len(found))
 	for i, v := range found {

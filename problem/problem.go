@@ -1,7 +1,7 @@
 // Package problem names the ways a request can fail, once, for every door.
 //
 // It is a word: every step of the way and every door may use it, and it imports nothing of ours. A failure
-// carries what the asker may see (Detail, Pointer, Near, Suggestion, Faults) apart from what only operators may
+// carries what the asker may see (Detail, Pointer, Near, Suggestion, Faults, Denial) apart from what only operators may
 // (Kind, Err). Doors show the first group and log the second; nothing else does either.
 package problem
 
@@ -44,11 +44,23 @@ type Error struct {
 	Suggestion string        // what to do next
 	Faults     []Fault       // every broken rule, where the arguments break a tool's schema
 	Scope      string        // the scope that the asker lacks, with PermissionDenied; "" when no scope would help
+	Denial     *Denial       // what the owner lets be told of a refusal, with AccessDenied; nil for nothing
 	RetryAfter time.Duration // how long to wait before the same call can succeed; 0 when waiting does not help
 
 	Kind string // the true reason for the audit: hidden_class, field_denied, …; never shown
 	Err  error  // the cause for operators; never shown
 }
+
+// A Denial is what the owner lets an asker be told of a refusal (policy.disclose). It holds names and no values.
+type Denial struct {
+	Kind    string   `json:"kind"`                     // as Error.Kind
+	Field   string   `json:"denied_field,omitempty"`   // the field that is not to be named; "" where it is the class
+	Allowed []string `json:"allowed_fields,omitempty"` // fields that can stand there instead, MaxAllowed at most
+	Rewrite string   `json:"suggested_rewrite,omitempty"`
+}
+
+// MaxAllowed is how many fields a Denial names.
+const MaxAllowed = 20
 
 // A Fault is one rule that the arguments break.
 type Fault struct {

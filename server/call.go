@@ -137,7 +137,7 @@ func structuredProblem(p *problem.Error, correlation string) json.RawMessage {
 }
 
 // details says where in the arguments a problem is: {code, errors} for broken rules of the schema, else
-// {pointer, near}. It is nil when the problem names no place.
+// {pointer, near}, and what a Denial tells. It is nil when the problem names no place.
 func details(p *problem.Error) json.RawMessage {
 	var d struct {
 		Code    int             `json:"code,omitempty"`
@@ -145,11 +145,12 @@ func details(p *problem.Error) json.RawMessage {
 		Pointer string          `json:"pointer,omitempty"`
 		Near    []string        `json:"near,omitempty"`
 		Scope   string          `json:"scope,omitempty"`
+		*problem.Denial
 	}
 	if len(p.Faults) > 0 {
 		d.Code, d.Errors = jsonrpc.CodeInvalidParams, p.Faults
 	}
-	d.Pointer, d.Near, d.Scope = p.Pointer, p.Near, p.Scope
+	d.Pointer, d.Near, d.Scope, d.Denial = p.Pointer, p.Near, p.Scope, p.Denial
 	b, err := json.Marshal(d)
 	if err != nil || string(b) == "{}" {
 		return nil // it holds strings only, so there is no error

@@ -27,6 +27,10 @@ func problems() *shelf {
 		Code: problem.NotFound, Detail: `there is no class "Isue"`, Pointer: "/class_name", Near: []string{"Issue"},
 		Suggestion: "call get_all_schemas", Kind: "hidden_class", Err: errors.New("rule 7 hides it"),
 	}))
+	s.put("denied", tool.Query, fails(&problem.Error{
+		Code: problem.AccessDenied, Detail: `the rules keep the field "b" of a from you`, Pointer: "/keys/0", Suggestion: "leave b out", Kind: "field_denied",
+		Denial: &problem.Denial{Kind: "field_denied", Field: "b", Allowed: []string{"c"}, Rewrite: "leave b out"},
+	}))
 	s.put("busy", tool.Query, fails(&problem.Error{Code: problem.RateLimited, Detail: "too many calls", RetryAfter: 1500 * time.Millisecond}))
 	s.put("scope", tool.Mutation, fails(&problem.Error{Code: problem.PermissionDenied, Detail: "the token lacks a scope", Scope: "write"}))
 	s.put("schema", tool.Query, fails(&problem.Error{
@@ -64,6 +68,9 @@ func TestCall(t *testing.T) {
 		{"missing", "", `{"content":[{"text":"not_found: there is no class \"Isue\"; call get_all_schemas","type":"text"}],"isError":true,` +
 			`"structuredContent":{"correlation_id":"c-1","details":{"near":["Issue"],"pointer":"/class_name"},"error":"there is no class \"Isue\"",` +
 			`"error_code":"not_found","retryable":false,"suggestion":"call get_all_schemas"}}`, ""},
+		{"denied", "", `{"content":[{"text":"access_denied: the rules keep the field \"b\" of a from you; leave b out","type":"text"}],"isError":true,` +
+			`"structuredContent":{"correlation_id":"c-1","details":{"allowed_fields":["c"],"denied_field":"b","kind":"field_denied","pointer":"/keys/0","suggested_rewrite":"leave b out"},` +
+			`"error":"the rules keep the field \"b\" of a from you","error_code":"access_denied","retryable":false,"suggestion":"leave b out"}}`, ""},
 		{"busy", "", `{"content":[{"text":"rate_limited: too many calls","type":"text"}],"isError":true,` +
 			`"structuredContent":{"correlation_id":"c-1","error":"too many calls","error_code":"rate_limited","retry_after":1.5,"retryable":true}}`, ""},
 		{"scope", "", `{"code":-32001,"data":{"correlation_id":"c-1","error_code":"permission_denied","scope":"write"},"message":"Insufficient scope"}`, ""},

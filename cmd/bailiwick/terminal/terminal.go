@@ -131,6 +131,7 @@ type details struct {
 	Pointer string          `json:"pointer,omitempty"`
 	Near    []string        `json:"near,omitempty"`
 	Scope   string          `json:"scope,omitempty"`
+	*problem.Denial
 }
 
 // failureJSON is err as every door writes it (design 04), with what only a command line adds.
@@ -150,8 +151,8 @@ func failureJSON(err error) []byte {
 		out.Error, out.Code, out.Faults = "the configuration is not right", "invalid_configuration", e.Faults
 	} else if p, ok := errors.AsType[*problem.Error](err); ok {
 		out.Error, out.Code, out.Retryable, out.Suggestion = p.Detail, p.Code, p.Retryable(), p.Suggestion
-		if p.Pointer != "" || p.Near != nil || p.Faults != nil || p.Scope != "" {
-			out.Details = &details{Errors: p.Faults, Pointer: p.Pointer, Near: p.Near, Scope: p.Scope}
+		if p.Pointer != "" || p.Near != nil || p.Faults != nil || p.Scope != "" || p.Denial != nil {
+			out.Details = &details{Errors: p.Faults, Pointer: p.Pointer, Near: p.Near, Scope: p.Scope, Denial: p.Denial}
 		}
 	} else if IsUsage(err) {
 		out.Code = "usage"
