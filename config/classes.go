@@ -35,17 +35,41 @@ func (c *Config) classRule(rule *policy.ClassRule) strict.Shape {
 		{Name: "denied", Doc: "Fields that are never seen, besides those whose names say credential", Shape: strict.List(&rule.Denied, "field names", nil)},
 		{Name: "lift", Doc: "Fields of visible that are seen although their names say credential", Shape: strict.List(&rule.Lift, "field names", nil)},
 		{Name: "large", Doc: "Heavy fields, left out of includes and samples unless named", Shape: strict.List(&rule.Large, "field names", nil)},
+		{Name: "join", Doc: "The fields that are shown where a pointer to the class is included, besides the key and the timestamps; without it all but the large", Shape: strict.List(&rule.Join, "field names", nil)},
+		{Name: "mask", Doc: "By field: its value leaves as partial, hash or null; it can't be filtered, sorted, grouped or joined on", Shape: masks(rule)},
 		{Name: "tenant", Doc: "Which records belong to whom: by a field, or through a pointer to a class that has a tenant", Shape: c.tenantRule(rule, &tenant)},
 		{Name: "canonical", Doc: "What counts as a live record: a where object", Shape: c.where(&rule.Canonical)},
 		{Name: "allow_scan", Doc: "The class is small: policy.refuse_scans doesn't hold for it", Shape: strict.Flag(&rule.AllowScan)},
 		{Name: "fields", Doc: "What fields mean, for agents", Shape: fieldRules(rule)},
 	}
-	keys = append(keys, strict.Later("join", "mask", "write", "permitted", "actions")...)
+	keys = append(keys, strict.Later("write", "permitted", "actions")...)
 	return strict.Object(keys, func(r *strict.Reader, _ strict.Node, at string) { checkRule(r, at, rule) })
+}
+
+// masks is the mask of each field. YAML reads the word null as no text, and here it is a mask.
+func masks(rule *policy.ClassRule) strict.Shape {
+	return strict.Each(strict.Table{Names: "field", Of: func(name string) (strict.Shape, func()) {
+		var m policy.Mask
+		one := strict.OneOf(&m, policy.Partial, policy.Hash, policy.Null)
+		one = one.With("anyOf", append(slices.Clone(one.Schema["anyOf"].([]any)), map[string]any{"type": "null"}))
+		one.Null = func() { m = policy.Null }
+		return one, func() {
+			if rule.Mask == nil {
+				rule.Mask = map[string]policy.Mask{}
+			}
+			rule.Mask[name] = m
+		}
+	}})
 }
 
 // checkRule looks at what the keys of one rule tell together.
 func checkRule(r *strict.Reader, at string, rule *policy.ClassRule) {
+	unseen := func(f string) string {
+		if slices.Contains(rule.Denied, f) || rule.Visible != nil && !slices.Contains(rule.Visible, f) {
+			return "can't be seen at all; take it out"
+		}
+		return ""
+	}
 	for _, l := range []struct {
 		key    string
 		fields []string
@@ -63,17 +87,18 @@ func checkRule(r *strict.Reader, at string, rule *policy.ClassRule) {
 			}
 			return ""
 		}},
-		{"large", rule.Large, func(f string) string {
-			if slices.Contains(rule.Denied, f) || rule.Visible != nil && !slices.Contains(rule.Visible, f) {
-				return "can't be seen at all; take it out"
-			}
-			return ""
-		}},
+		{"large", rule.Large, unseen},
+		{"join", rule.Join, unseen},
 	} {
 		for i, f := range l.fields {
 			if message := l.wrong(f); message != "" {
 				r.WrongAt(at+strict.Join(l.key, fmt.Sprint(i)), message)
 			}
+		}
+	}
+	for _, f := range sortedKeys(rule.Mask) {
+		if message := unseen(f); message != "" {
+			r.WrongAt(at+strict.Join("mask", f), message)
 		}
 	}
 }
@@ -117,7 +142,7 @@ func fieldRules(rule *policy.ClassRule) strict.Shape {
 			{Name: "description", Doc: "For agents", Shape: strict.Words(&f.Description)},
 			{Name: "values", Doc: "What it may hold: each value and its meaning", Shape: values},
 		}
-		return strict.Object(append(keys, strict.Later("mask")...), strict.NotEmpty), func() {
+		return strict.Object(keys, strict.NotEmpty), func() {
 			if rule.Fields == nil {
 				rule.Fields = map[string]policy.FieldRule{}
 			}

@@ -48,6 +48,8 @@ classes:
     denied: [note]
     lift: [token]
     large: [body]
+    join: [id, title]
+    mask: {title: partial, org_id: hash, body: null}
     tenant: {field: org_id, is: '"org-" + principal.tenant', bypass: '"operator" in principal.scopes'}
     canonical:
       deleted_at: null
@@ -136,7 +138,8 @@ func TestParse(t *testing.T) {
 			Classes: map[string]policy.ClassRule{
 				"tracker.issues": {
 					Description: "Work to do", Visible: []string{"id", "org_id", "title", "body", "token"}, Denied: []string{"note"},
-					Lift: []string{"token"}, Large: []string{"body"}, Tenant: &policy.TenantRule{Field: "org_id", Is: `"org-" + principal.tenant`, Bypass: `"operator" in principal.scopes`},
+					Lift: []string{"token"}, Large: []string{"body"}, Join: []string{"id", "title"}, Mask: map[string]policy.Mask{"title": policy.Partial, "org_id": policy.Hash, "body": policy.Null},
+					Tenant:    &policy.TenantRule{Field: "org_id", Is: `"org-" + principal.tenant`, Bypass: `"operator" in principal.scopes`},
 					Canonical: where(t, `{"deleted_at": null, "region": {"$in": {"$cel": "principal.claims.regions"}}, "number": {"$lte": 9007199254740993}, "rate": 1.50}`),
 					Fields: map[string]policy.FieldRule{"status": {Description: "Where it stands",
 						Values: []policy.FieldValue{{Value: "open", Meaning: "to do"}, {Value: "3", Meaning: "closed"}}}},

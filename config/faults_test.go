@@ -100,7 +100,7 @@ f.yaml:1:1: sources: has no value; give it one or leave it out
 f.yaml:1:10: sources: is empty; name a source or leave it out
     1 | sources: {}
       |          ^`},
-		{src + "gates: {writes: maybe}\nreview: [{approvals: 0}]\nclasses: {s.a: {mask: {x: hash}, tenant: {field: a, bypass: principal.name}}}\n", `
+		{src + "gates: {writes: maybe}\nreview: [{approvals: 0}]\nclasses: {s.a: {permitted: [x], tenant: {field: a, bypass: principal.name}}}\n", `
 f.yaml:2:17: gates.writes: must be off, review or on
     2 | gates: {writes: maybe}
       |                 ^
@@ -110,12 +110,12 @@ f.yaml:3:10: review.0: needs the key when
 f.yaml:3:22: review.0.approvals: must be from 1 to 10
     3 | review: [{approvals: 0}]
       |                      ^
-f.yaml:4:17: classes.s.a.mask: not supported yet by this version; take it out
-    4 | classes: {s.a: {mask: {x: hash}, tenant: {field: a, bypass: principal.name}}}
+f.yaml:4:17: classes.s.a.permitted: not supported yet by this version; take it out
+    4 | classes: {s.a: {permitted: [x], tenant: {field: a, bypass: principal.name}}}
       |                 ^
-f.yaml:4:61: classes.s.a.tenant.bypass: it yields a string, and has to yield true or false
-    4 | classes: {s.a: {mask: {x: hash}, tenant: {field: a, bypass: principal.name}}}
-      |                                                             ^`},
+f.yaml:4:60: classes.s.a.tenant.bypass: it yields a string, and has to yield true or false
+    4 | classes: {s.a: {permitted: [x], tenant: {field: a, bypass: principal.name}}}
+      |                                                            ^`},
 
 		// Sources.
 		{"sources: {a.b: {url: sqlite:x}, '9': {url: sqlite:x}, c: {}, d: sqlite:x}\n", `
@@ -211,6 +211,19 @@ f.yaml:4:62: classes.s.b.visible.2: must be text, not a number; put it in quotes
 f.yaml:4:86: classes.s.b.lift.0: must be named in visible as well, so that it is lifted on purpose
     4 |   s.b: {hidden: {except: admin}, large: [b], visible: [c, d, 1], denied: [c], lift: [e]}
       |                                                                                      ^`},
+		{src + "classes:\n  s.a: {visible: [a, b], join: [c], mask: {a: most, b: , d: hash}}\n", `
+f.yaml:3:33: classes.s.a.join.0: can't be seen at all; take it out
+    3 |   s.a: {visible: [a, b], join: [c], mask: {a: most, b: , d: hash}}
+      |                                 ^
+f.yaml:3:47: classes.s.a.mask.a: must be partial, hash or null
+    3 |   s.a: {visible: [a, b], join: [c], mask: {a: most, b: , d: hash}}
+      |                                               ^
+f.yaml:3:53: classes.s.a.mask.b: has no value; give it one or leave it out
+    3 |   s.a: {visible: [a, b], join: [c], mask: {a: most, b: , d: hash}}
+      |                                                     ^
+f.yaml:3:58: classes.s.a.mask.d: can't be seen at all; take it out
+    3 |   s.a: {visible: [a, b], join: [c], mask: {a: most, b: , d: hash}}
+      |                                                          ^`},
 		{src + "classes:\n  s.a: {tenant: {field: x, through: y}}\n  s.b: {tenant: {}}\n  s.c: {tenant: {field: x, is: principal.tennant}}\n  s.d: {tenant: {field: x, is: 'principal.x == 3'}}\n", `
 f.yaml:3:17: classes.s.a.tenant: through stands alone, without field and is
     3 |   s.a: {tenant: {field: x, through: y}}

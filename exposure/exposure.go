@@ -16,18 +16,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A Class is what agents would see of one class: of its fields, those that are visible, those left out of visible,
+// A Class is what agents would see of one class: of its fields, those that are visible, some of them masked, those left out of visible,
 // those denied by the rule, and those that the floor denies because their names say credential.
 type Class struct {
-	Name      string   `json:"class"` // "source.Class"
-	Shown     bool     `json:"shown"`
-	Why       string   `json:"why,omitempty"` // when it is not shown
-	Visible   []string `json:"visible"`
-	Hidden    []string `json:"hidden"`
-	Denied    []string `json:"denied"`
-	Floor     []string `json:"denied_by_name"`
-	Tenant    string   `json:"tenant"` // "" when the class is shared by all
-	Canonical bool     `json:"canonical"`
+	Name      string                 `json:"class"` // "source.Class"
+	Shown     bool                   `json:"shown"`
+	Why       string                 `json:"why,omitempty"` // when it is not shown
+	Visible   []string               `json:"visible"`
+	Masked    map[string]policy.Mask `json:"masked,omitempty"` // by field, of those in Visible
+	Hidden    []string               `json:"hidden"`
+	Denied    []string               `json:"denied"`
+	Floor     []string               `json:"denied_by_name"`
+	Tenant    string                 `json:"tenant"` // "" when the class is shared by all
+	Canonical bool                   `json:"canonical"`
 }
 
 // Floor returns the fields, by class as "source.Class", that can be seen when no rule says anything: all but those
@@ -57,7 +58,7 @@ func Of(rules policy.Rules, catalogue []schema.Class) ([]Class, error) {
 			rule, listed = rules.Classes[class.Name]
 		}
 		e := Class{Name: class.FullName(), Visible: []string{}, Hidden: []string{}, Denied: []string{}, Floor: []string{},
-			Tenant: tenantOf(rule.Tenant), Canonical: rule.Canonical != nil}
+			Masked: rule.Mask, Tenant: tenantOf(rule.Tenant), Canonical: rule.Canonical != nil}
 		fields, shown := seen[class.FullName()]
 		e.Shown = shown
 		switch {

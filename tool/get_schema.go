@@ -68,6 +68,9 @@ func describe(v *policy.View, others []*policy.View) value.Value {
 	if only := v.Rule().Visible; only != nil {
 		doc = append(doc, member("agent_fields", list(only)))
 	}
+	if join := v.Rule().Join; join != nil {
+		doc = append(doc, member("agent_join_fields", list(join)))
+	}
 	return value.OfObject(doc)
 }
 
@@ -88,6 +91,13 @@ func describeField(v *policy.View, f *schema.Field) value.Value {
 		typ, target = "pointer", value.OfString(p.Target)
 		hint = fmt.Sprintf(`the id of a record of %s: "<id>" or {"$in": ["<id>", "<id>"]}; include resolves it`, p.Target)
 	}
+	m := v.Mask(f.Name)
+	if m != nil {
+		if m.Kind != policy.Null {
+			typ = schema.String.String() // what leaves is text
+		}
+		hint = "masked: shown, but no condition, order, group, search, join or expression takes it"
+	}
 	out = append(out, text("type", typ), member("required", value.OfBool(f.Required)))
 	if d := rule.Description; d != "" || f.Description != "" {
 		if d == "" {
@@ -95,7 +105,10 @@ func describeField(v *policy.View, f *schema.Field) value.Value {
 		}
 		out = append(out, text("description", d))
 	}
-	if allowed := allowedValues(f, rule); allowed != nil {
+	if m != nil {
+		out = append(out, text("masked", string(m.Kind)))
+	}
+	if allowed := allowedValues(f, rule); allowed != nil && m == nil { // else they aren't what is shown
 		out = append(out, member("allowed_values", value.OfArray(allowed)))
 	}
 	if v.Large(f.Name) {
@@ -108,7 +121,7 @@ func describeField(v *policy.View, f *schema.Field) value.Value {
 		out = append(out, text("query_hint", hint))
 	}
 	out = append(out, member("writable", value.OfBool(false)))
-	if f.Default != "" {
+	if f.Default != "" && m == nil {
 		out = append(out, text("default", f.Default))
 	}
 	return value.OfObject(out)
@@ -145,11 +158,11 @@ func relations(v *policy.View, others []*policy.View) value.Value {
 	return value.OfArray(out)
 }
 
-// indexes are those whose fields can all be seen.
+// indexes are those whose fields can all be seen, and asked for.
 func indexes(v *policy.View) value.Value {
 	out := []value.Value{}
 	for _, x := range v.Class().Indexes {
-		if slices.ContainsFunc(x.Fields, func(f string) bool { return v.Field(f) == nil }) {
+		if slices.ContainsFunc(x.Fields, func(f string) bool { return v.Field(f) == nil || v.Mask(f) != nil }) {
 			continue
 		}
 		out = append(out, value.OfObject([]value.Member{member("fields", list(x.Fields)), member("unique", value.OfBool(x.Unique))}))

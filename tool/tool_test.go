@@ -125,6 +125,9 @@ func TestConversations(t *testing.T) {
 				customers.AllowScan = true
 				rules.Classes["customers"] = customers
 			}
+			if strings.Contains(file, "masks") {
+				rules = maskedRules()
+			}
 			if strings.Contains(file, "scope_explain") {
 				who.Scopes = append(who.Scopes, identity.Explain)
 			}
@@ -145,6 +148,18 @@ func TestConversations(t *testing.T) {
 			}
 		})
 	}
+}
+
+// maskedRules are the rules of the shop with masks, and a join.
+func maskedRules() policy.Rules {
+	rules := shopRules()
+	customers, orders := rules.Classes["customers"], rules.Classes["orders"]
+	customers.Visible = []string{"id", "name", "email", "vip"}
+	customers.Mask = map[string]policy.Mask{"email": policy.Partial}
+	customers.Join = []string{"name", "email"}
+	orders.Mask = map[string]policy.Mask{"big": policy.Hash, "items": policy.Null, "note": policy.Partial, "state": policy.Hash}
+	rules.Classes["customers"], rules.Classes["orders"] = customers, orders
+	return rules
 }
 
 // play answers the calls of a conversation. "$next" calls what the last answer's next_call says.

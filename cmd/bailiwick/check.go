@@ -86,7 +86,21 @@ func printExamination(t *terminal.Terminal, r *examination) error {
 		if e.Shown && len(e.Floor) > 0 {
 			t.Printf("%s: denied by name: %s\n", e.Name, strings.Join(e.Floor, ", "))
 		}
+		if e.Shown && len(e.Masked) > 0 {
+			t.Printf("%s: masked: %s\n", e.Name, strings.Join(masked(e), ", "))
+		}
 	}
 	t.Printf("%s  %d of %d classes can be seen; rules %s\n", terminal.Styled(terminal.Green, "good"), shown, len(r.Classes), r.Rules)
 	return nil
+}
+
+// masked names the masked fields of a class, each with its mask.
+func masked(e exposure.Class) []string {
+	var out []string
+	for _, f := range e.Visible {
+		if m, ok := e.Masked[f]; ok {
+			out = append(out, f+" ("+string(m)+")")
+		}
+	}
+	return out
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/goccy/go-yaml/token"
 )
 
 // A Shape is what may stand at one place of a file: how it is read and how editors are told of it. Read reads what
@@ -16,6 +17,7 @@ import (
 type Shape struct {
 	Read   func(r *Reader, n Node, at string)
 	Schema map[string]any // JSON Schema, draft 2020-12
+	Null   func()         // takes the word null; where it is nil, a key can't have that for a value
 }
 
 // A Key is one key of an object.
@@ -93,11 +95,14 @@ func NotEmpty(r *Reader, n Node, at string) {
 
 // Value reads the value of e; a key without one is refused.
 func (s Shape) Value(r *Reader, e Entry) {
-	if e.Value.null() {
+	switch {
+	case !e.Value.null():
+		s.Read(r, e.Value, e.At)
+	case s.Null != nil && e.Value.yaml != nil && e.Value.yaml.GetToken().Type != token.ImplicitNullType:
+		s.Null()
+	default:
 		r.absent(e.Value, e.At)
-		return
 	}
-	s.Read(r, e.Value, e.At)
 }
 
 // described returns the JSON Schema of s with a description.
