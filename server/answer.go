@@ -19,6 +19,7 @@ type answer struct {
 	committed bool
 	discard   bool // what the SDK writes is replaced
 	rewrite   int  // the status of an error that comes in plain text; 0 for none
+	events    bool // it is a stream of events
 }
 
 // begin tells the session once.
@@ -51,6 +52,7 @@ func (a *answer) WriteHeader(status int) {
 		return
 	case strings.HasPrefix(h.Get("Content-Type"), "text/event-stream"):
 		h.Set("X-Accel-Buffering", "no") // nginx holds events back otherwise
+		a.events = true
 	}
 	a.ResponseWriter.WriteHeader(status)
 }
@@ -70,6 +72,14 @@ func (a *answer) Write(b []byte) (int, error) {
 			id = a.x.message.ID
 		}
 		fromText(a.rewrite, string(b)).Write(a.ResponseWriter, id)
+		return len(b), nil
+	}
+	if a.events && len(b) > 0 && b[0] == '{' {
+		// In MCP 2026-07-28 the SDK writes an error as a body of its own, even behind events, where no client reads it.
+		event := append(append([]byte("event: message\ndata: "), b...), "\n\n"...)
+		if _, err := a.ResponseWriter.Write(event); err != nil {
+			return 0, err
+		}
 		return len(b), nil
 	}
 	return a.ResponseWriter.Write(b)

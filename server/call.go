@@ -83,6 +83,25 @@ func (s *Server) category(x *exchange, name string) tool.Category {
 	return cmp.Or(category, tool.Custom)
 }
 
+// disclosed returns what a client may see of the error that a call or the like, named name, gave, and logs the rest. It
+// notes for the HTTP answer which scope is missing, and how long to wait.
+func (s *Server) disclosed(ctx context.Context, x *exchange, name string, err error) *problem.Error {
+	p := problem.Of(err)
+	switch {
+	case p.Code == problem.PermissionDenied && p.Scope != "":
+		x.scope.Store(&p.Scope)
+	case p.Code == problem.Internal:
+		s.log.ErrorContext(ctx, "call failed", "tool", name, "principal", x.who.ID, "correlation_id", x.correlation, "error", cause(err))
+		p = &problem.Error{Code: problem.Internal, Detail: "Internal error", RetryAfter: p.RetryAfter}
+	case p.Err != nil:
+		s.log.WarnContext(ctx, "call refused", "tool", name, "principal", x.who.ID, "correlation_id", x.correlation, "code", p.Code, "error", p.Err)
+	}
+	if p.RetryAfter > 0 {
+		x.retryAfter.Store(int64(math.Ceil(p.RetryAfter.Seconds())))
+	}
+	return p
+}
+
 // failed answers a call that gave an error. Problems are shown; what caused them is logged.
 func (s *Server) failed(ctx context.Context, x *exchange, a asked, err error) outcome {
 	p := problem.Of(err)
@@ -91,17 +110,8 @@ func (s *Server) failed(ctx context.Context, x *exchange, a asked, err error) ou
 		return outcome{failure: errUnknownTool().(*jsonrpc.Error)}
 	case p.Code == problem.InvalidArgument && len(p.Faults) > 0 && a.version < errorsInResult:
 		return outcome{failure: &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: p.Detail, Data: details(p)}}
-	case p.Code == problem.PermissionDenied && p.Scope != "":
-		x.scope.Store(&p.Scope)
-	case p.Code == problem.Internal:
-		s.log.ErrorContext(ctx, "call failed", "tool", a.name, "principal", x.who.ID, "correlation_id", x.correlation, "error", cause(err))
-		p = &problem.Error{Code: problem.Internal, Detail: "Internal error", RetryAfter: p.RetryAfter}
-	case p.Err != nil:
-		s.log.WarnContext(ctx, "call refused", "tool", a.name, "principal", x.who.ID, "correlation_id", x.correlation, "code", p.Code, "error", p.Err)
 	}
-	if p.RetryAfter > 0 {
-		x.retryAfter.Store(int64(math.Ceil(p.RetryAfter.Seconds())))
-	}
+	p = s.disclosed(ctx, x, a.name, err)
 	text := string(p.Code) + ": " + p.Detail
 	if p.Suggestion != "" {
 		text += "; " + p.Suggestion

@@ -29,8 +29,9 @@ type heartbeat struct {
 	last float64 // the progress that was sent last
 }
 
-func (s *Server) startHeartbeat(ctx context.Context, x *exchange, r *mcp.CallToolRequest) *heartbeat {
-	h := &heartbeat{ctx: ctx, session: r.Session, token: r.Params.GetProgressToken(), done: make(chan struct{})}
+// startHeartbeat begins to beat for the call that x is, where the client asked for progress by token; nil is for none.
+func (s *Server) startHeartbeat(ctx context.Context, x *exchange, session *mcp.ServerSession, token any) *heartbeat {
+	h := &heartbeat{ctx: ctx, session: session, token: token, done: make(chan struct{})}
 	if x.message != nil {
 		// The SDK reads numbers as doubles; ours are exact.
 		if t := x.message.Meta("progressToken"); t.Kind() == value.Int {

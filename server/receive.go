@@ -44,6 +44,14 @@ func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 				return s.callTool(ctx, x, r)
 			}
 		}
+		if s.options.Prompts != nil {
+			if res, done, err := s.prompted(ctx, x, req, next); done {
+				return res, s.mask(ctx, x, method, err)
+			}
+			if err := s.watch(ctx, x, req); err != nil {
+				return nil, s.mask(ctx, x, method, err)
+			}
+		}
 		res, err = next(ctx, method, req)
 		return res, s.mask(ctx, x, method, err)
 	}
@@ -146,9 +154,9 @@ func (s *Server) callTool(ctx context.Context, x *exchange, r *mcp.CallToolReque
 	if err != nil {
 		return nil, err
 	}
-	beat := s.startHeartbeat(ctx, x, r)
+	beat := s.startHeartbeat(ctx, x, r.Session, r.Params.GetProgressToken())
 	defer beat.stop()
-	version := negotiated(r)
+	version := negotiated(r, r.Params.Meta)
 	out := s.call(ctx, x, asked{
 		name: r.Params.Name, args: args, form: s.form(r.ClientInfo()), version: version, progress: beat.report,
 	})
@@ -178,11 +186,11 @@ func orEmpty(v value.Value) value.Value {
 	return v
 }
 
-// negotiated returns the protocol version that r is spoken in. A session knows only the one its client offered;
+// negotiated returns the protocol version that r, with meta, is spoken in. A session knows only the one its client offered;
 // one that the SDK does not know it answers with its newest that has sessions.
-func negotiated(r *mcp.CallToolRequest) string {
+func negotiated(r interface{ ProtocolVersion() string }, meta mcp.Meta) string {
 	v := r.ProtocolVersion()
-	if strings.Compare(v, modernVersion) >= 0 && r.Params.Meta[mcp.MetaKeyProtocolVersion] == v {
+	if strings.Compare(v, modernVersion) >= 0 && meta[mcp.MetaKeyProtocolVersion] == v {
 		return v
 	}
 	if v >= modernVersion || !slices.Contains(mcp.SupportedProtocolVersions(), v) {

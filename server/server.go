@@ -47,8 +47,9 @@ const (
 // Options configure a Server. Of the zero value only Tools must be set.
 type Options struct {
 	Tools        Tools
-	Version      string // of this program, as clients are told
-	Instructions string // for the agent, at the start
+	Prompts      Prompts // nil serves no prompts, resources and completions
+	Version      string  // of this program, as clients are told
+	Instructions string  // for the agent, at the start
 	Logger       *slog.Logger
 
 	// Tokens authenticates `Authorization: Bearer` and `X-MCP-API-Key`. Authenticate, when set, decides instead of
@@ -106,6 +107,7 @@ type Server struct {
 	sessions *sessions
 	inflight *inflight
 	states   *state.Sealer
+	watched  watched
 
 	shown      sync.Map // *tool.Tool to *mcp.Tool: converted once
 	categories sync.Map // tool name to tool.Category
@@ -163,6 +165,13 @@ func (s *Server) mount() {
 		// The default scope is public, and what is listed depends on the principal.
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 	}
+	if s.options.Prompts != nil {
+		o.Capabilities.Prompts = &mcp.PromptCapabilities{ListChanged: true}
+		o.Capabilities.Resources = &mcp.ResourceCapabilities{ListChanged: true, Subscribe: true}
+		o.Capabilities.Completions = &mcp.CompletionCapabilities{}
+		o.SubscribeHandler = func(context.Context, *mcp.SubscribeRequest) error { return nil }
+		o.UnsubscribeHandler = func(context.Context, *mcp.UnsubscribeRequest) error { return nil }
+	}
 	if s.options.Extend.Options != nil {
 		s.options.Extend.Options(o)
 	}
@@ -194,7 +203,7 @@ func (s *Server) implementation() *mcp.Implementation {
 func (s *Server) ToolsChanged() {
 	s.categories.Clear()
 	// The SDK tells clients when a tool of its own changes. This one is never listed, as it is not in s.raw.
-	s.sdk.AddTool(&mcp.Tool{Name: "changed", InputSchema: emptySchema}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	s.sdk.AddTool(&mcp.Tool{Name: changedName, InputSchema: emptySchema}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return nil, errUnknownTool()
 	})
 }
@@ -207,5 +216,6 @@ func (s *Server) Close() error {
 	for session := range s.sdk.Sessions() {
 		errs = append(errs, session.Close())
 	}
+	s.watched.ended.Wait()
 	return errors.Join(errs...)
 }

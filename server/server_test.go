@@ -223,17 +223,22 @@ func modern(name, args, meta string) call {
 	}
 }
 
-// begin begins a session of an older protocol as Ann and returns its id.
-func begin(t *testing.T, url, version string) string {
+// begin begins a session of an older protocol, as Ann or who else is named, and returns its id.
+func begin(t *testing.T, url, version string, who ...string) string {
 	t.Helper()
+	as := ""
+	for _, name := range who {
+		as = "Authorization: Bearer " + name
+	}
 	res, body := send(t, url, call{
-		body: `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"` + version + `","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`,
+		header: as,
+		body:   `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"` + version + `","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`,
 	})
 	id := res.Header.Get("Mcp-Session-Id")
 	if id == "" {
 		t.Fatalf("initialize: %s %s", res.Status, body)
 	}
-	send(t, url, call{header: "Mcp-Session-Id: " + id, body: `{"jsonrpc":"2.0","method":"notifications/initialized"}`})
+	send(t, url, call{header: strings.TrimSpace(as + "\nMcp-Session-Id: " + id), body: `{"jsonrpc":"2.0","method":"notifications/initialized"}`})
 	return id
 }
 

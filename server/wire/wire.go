@@ -176,13 +176,76 @@ func asMessage(v value.Value) (m Message, f *Fault) {
 	if m.ID != "" && !known(m.Method) {
 		return m, &Fault{Status: http.StatusNotFound, Code: jsonrpc.CodeMethodNotFound, Message: "Method not found"}
 	}
-	if m.Method == "tools/call" {
-		if name, _ := m.Params.Get("name"); name.Kind() != value.String {
-			return m, &Fault{Status: http.StatusBadRequest, Code: jsonrpc.CodeInvalidParams, Message: "Invalid params: name is a string"}
-		}
-		if args, ok := m.Params.Get("arguments"); ok && args.Kind() != value.Object {
-			return m, &Fault{Status: http.StatusBadRequest, Code: jsonrpc.CodeInvalidParams, Message: "Invalid params: arguments is an object"}
-		}
+	if wrong := misshapen(&m); wrong != "" {
+		return m, &Fault{Status: http.StatusBadRequest, Code: jsonrpc.CodeInvalidParams, Message: "Invalid params: " + wrong}
 	}
 	return m, nil
+}
+
+// misshapen says what is wrong with the params that a method needs; "" for nothing. The SDK would say it in words of Go.
+func misshapen(m *Message) string {
+	is := func(name string, kind value.Kind) (given, right bool) {
+		v, ok := m.Params.Get(name)
+		return ok, ok && v.Kind() == kind
+	}
+	switch m.Method {
+	case "tools/call", "prompts/get":
+		if _, right := is("name", value.String); !right {
+			return "name is a string"
+		}
+		if given, right := is("arguments", value.Object); given && !right {
+			return "arguments is an object"
+		}
+		if args, _ := m.Params.Get("arguments"); m.Method == "prompts/get" && !texts(args) {
+			return "arguments of a prompt are strings"
+		}
+	case "resources/read", "resources/subscribe", "resources/unsubscribe":
+		if _, right := is("uri", value.String); !right {
+			return "uri is a string"
+		}
+	case "completion/complete":
+		return incomplete(m.Params)
+	}
+	return ""
+}
+
+// incomplete says what is wrong with the params of completion/complete.
+func incomplete(params value.Value) string {
+	ref, _ := params.Get("ref")
+	typ, _ := ref.Get("type")
+	name, _ := ref.Get("name")
+	uri, _ := ref.Get("uri")
+	switch typ.Text() {
+	case "ref/prompt":
+		if name.Text() == "" || !uri.IsNull() {
+			return "ref has a name, and no uri"
+		}
+	case "ref/resource":
+		if uri.Text() == "" || !name.IsNull() {
+			return "ref has a uri, and no name"
+		}
+	default:
+		return "ref is of type ref/prompt or ref/resource"
+	}
+	argument, _ := params.Get("argument")
+	of, _ := argument.Get("name")
+	written, _ := argument.Get("value")
+	if of.Kind() != value.String || of.Text() == "" || written.Kind() != value.String {
+		return "argument has a name and a value, both strings"
+	}
+	context, _ := params.Get("context")
+	if given, _ := context.Get("arguments"); !context.IsNull() && context.Kind() != value.Object || !texts(given) {
+		return "context is an object, and its arguments are strings"
+	}
+	return ""
+}
+
+// texts reports whether v is an object of strings, or nothing.
+func texts(v value.Value) bool {
+	for _, m := range v.Members() {
+		if m.Value.Kind() != value.String {
+			return false
+		}
+	}
+	return v.IsNull() || v.Kind() == value.Object
 }

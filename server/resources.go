@@ -1,0 +1,190 @@
+package server
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/prompt"
+)
+
+func (s *Server) listResources(ctx context.Context, x *exchange, r *mcp.ListResourcesRequest, next mcp.MethodHandler) (mcp.Result, error) {
+	cursor := ""
+	if r.Params != nil {
+		cursor = r.Params.Cursor
+	}
+	page, err := s.options.Prompts.Resources(ctx, x.who, cursor, x.correlation)
+	if err != nil {
+		return nil, s.refused(ctx, x, "resources", err)
+	}
+	res := &mcp.ListResourcesResult{Cacheable: private(), Resources: []*mcp.Resource{}, NextCursor: page.Next}
+	for _, d := range page.Resources {
+		res.Resources = append(res.Resources, &mcp.Resource{URI: d.URI, Name: d.Name, Title: d.Title, Description: d.Description, MIMEType: prompt.JSON})
+	}
+	if s.options.Extend.Mount == nil || page.Next != "" {
+		return res, nil
+	}
+	if r.Params != nil {
+		r.Params.Cursor = "" // ours; all that an Extension has stands on the last page
+	}
+	more, err := next(ctx, "resources/list", r)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range more.(*mcp.ListResourcesResult).Resources {
+		if s.foreign(d.URI) {
+			res.Resources = append(res.Resources, d)
+		}
+	}
+	return res, nil
+}
+
+func (s *Server) listTemplates(ctx context.Context, x *exchange, r *mcp.ListResourceTemplatesRequest, next mcp.MethodHandler) (mcp.Result, error) {
+	res := &mcp.ListResourceTemplatesResult{Cacheable: private(), ResourceTemplates: []*mcp.ResourceTemplate{}}
+	for _, d := range s.options.Prompts.Templates(x.who) {
+		res.ResourceTemplates = append(res.ResourceTemplates,
+			&mcp.ResourceTemplate{URITemplate: d.URI, Name: d.Name, Title: d.Title, Description: d.Description, MIMEType: prompt.JSON})
+	}
+	if s.options.Extend.Mount == nil {
+		return res, nil
+	}
+	more, err := next(ctx, "resources/templates/list", r)
+	if err != nil {
+		return nil, err
+	}
+	res.ResourceTemplates = append(res.ResourceTemplates, more.(*mcp.ListResourceTemplatesResult).ResourceTemplates...)
+	return res, nil
+}
+
+func (s *Server) readResource(ctx context.Context, x *exchange, r *mcp.ReadResourceRequest) (mcp.Result, error) {
+	beat := s.startHeartbeat(ctx, x, r.Session, r.Params.GetProgressToken())
+	defer beat.stop()
+	out, err := s.options.Prompts.Read(ctx, x.who, prompt.Request{Name: r.Params.URI, Correlation: x.correlation, Progress: beat.report})
+	if err != nil {
+		return nil, s.noResource(ctx, x, r.Params.URI, err)
+	}
+	res := &mcp.ReadResourceResult{}
+	if err := complete(res, negotiated(r, r.Params.Meta), `{"contents":[],"resultType":"complete"}`); err != nil {
+		return nil, err
+	}
+	res.Cacheable, res.Meta = private(), cost(x, len(out.Text))
+	if out.Class != "" {
+		res.Meta["source_class"] = out.Class
+	}
+	res.Contents = []*mcp.ResourceContents{{URI: out.URI, MIMEType: prompt.JSON, Text: out.Text}}
+	return res, nil
+}
+
+// noResource is the error for a resource that was not given. One that isn't there has the code and data that the
+// protocol says.
+func (s *Server) noResource(ctx context.Context, x *exchange, uri string, err error) error {
+	if problem.CodeOf(err) == problem.NotFound {
+		return mcp.ResourceNotFoundError(uri)
+	}
+	return s.refused(ctx, x, "resource", err)
+}
+
+// watch lets a client be told when resources change, if it may see them; the SDK keeps who is told, and the streams.
+func (s *Server) watch(ctx context.Context, x *exchange, req mcp.Request) error {
+	var uris []string
+	switch r := req.(type) {
+	case *mcp.SubscribeRequest:
+		uris = []string{r.Params.URI}
+	case *mcp.SubscriptionsListenRequest:
+		if r.Params.Notifications != nil {
+			uris = r.Params.Notifications.ResourceSubscriptions
+		}
+	}
+	for _, uri := range uris {
+		if s.foreign(uri) {
+			continue
+		}
+		// One at a time, so that the error names the one that it is about.
+		if err := s.options.Prompts.Watch(ctx, x.who, []string{uri}, x.correlation); err != nil {
+			return s.noResource(ctx, x, uri, err)
+		}
+		s.watched.add(uri)
+	}
+	return nil
+}
+
+// changedName names the tool, prompt and resource whose change makes the SDK tell clients of a change. None of them is
+// ever listed or found.
+const changedName = "changed"
+
+// Changed tells all clients that listen that tools, prompts and resources may have changed. It is for every change of
+// rules, sources or tools: to tell some and not others would tell them what changed. It returns at once.
+func (s *Server) Changed() {
+	s.ToolsChanged()
+	if s.options.Prompts == nil {
+		return
+	}
+	s.sdk.AddPrompt(&mcp.Prompt{Name: changedName}, func(context.Context, *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+		return nil, errInternal()
+	})
+	s.sdk.AddResource(&mcp.Resource{Name: changedName, URI: prompt.Scheme + changedName}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		return nil, errInternal()
+	})
+	s.watched.tell(func(uri string) {
+		// The SDK reports no failed notification.
+		_ = s.sdk.ResourceUpdated(s.closing, &mcp.ResourceUpdatedNotificationParams{URI: uri})
+	})
+}
+
+// watched are the resources that anybody has subscribed to. They are never forgotten: there are no more of them than
+// there are classes. The zero value has none.
+type watched struct {
+	mu      sync.Mutex
+	uris    map[string]bool
+	telling bool // tell is at work
+	again   bool // there was a further change meanwhile
+	ended   sync.WaitGroup
+}
+
+func (w *watched) add(uri string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.uris == nil {
+		w.uris = map[string]bool{}
+	}
+	w.uris[strings.Clone(uri)] = true
+}
+
+// tell gives every resource to each, in the background, once for changes that come in close succession: a client that
+// reads slowly holds up nobody but those who are told after it.
+func (w *watched) tell(each func(uri string)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.uris) == 0 {
+		return
+	}
+	if w.telling {
+		w.again = true
+		return
+	}
+	w.telling = true
+	w.ended.Go(func() {
+		for {
+			w.mu.Lock()
+			w.again = false
+			uris := make([]string, 0, len(w.uris))
+			for uri := range w.uris {
+				uris = append(uris, uri)
+			}
+			w.mu.Unlock()
+			for _, uri := range uris {
+				each(uri)
+			}
+			w.mu.Lock()
+			if !w.again {
+				w.telling = false
+				w.mu.Unlock()
+				return
+			}
+			w.mu.Unlock()
+		}
+	})
+}
