@@ -64,8 +64,9 @@ var mayImport = map[string]string{
 	// doors to people and agents
 	"tool":          ". identity policy problem query query/search schema shape value",
 	"prompt":        ". identity policy problem query schema tool value",
-	"server":        "identity problem prompt server/state server/wire tool value",
+	"server":        "identity problem prompt server/gate server/state server/wire tool value",
 	"server/wire":   "problem value",
+	"server/gate":   "",
 	"server/state":  "",
 	"conformance":   "identity problem server tool value",
 	"config":        "config/strict identity policy policy/expression problem query schema value",

@@ -168,11 +168,11 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, who identit
 	}
 	defer leave()
 	if r.Method == http.MethodGet {
-		if err := s.streams.enter(r.Context()); err != nil {
+		if err := s.streams.Enter(r.Context()); err != nil {
 			busy().Write(w, "")
 			return
 		}
-		defer s.streams.leave()
+		defer s.streams.Leave()
 	}
 	s.pass(w, r, &exchange{who: who, correlation: newCorrelation()}, s.legacy)
 }
@@ -183,7 +183,7 @@ func (s *Server) useSession(r *http.Request, who identity.Principal) (leave func
 	if id == "" {
 		return nil, wire.Invalid("Invalid Request: Mcp-Session-Id is missing")
 	}
-	leave, ok := s.sessions.use(who.ID, id)
+	leave, ok := s.sessions.Use(who.ID, id)
 	if !ok {
 		f := wire.Invalid("Session not found")
 		f.Status = http.StatusNotFound
@@ -300,7 +300,7 @@ func (s *Server) admit(ctx context.Context, p *post) (leave func(), err error) {
 		if m.Method == "subscriptions/listen" {
 			g = s.streams
 		}
-		return g.leave, g.enter(ctx)
+		return g.Leave, g.Enter(ctx)
 	}
 	return func() {}, nil
 }
@@ -327,11 +327,11 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, x *exchange, next 
 
 	answer := &answer{ResponseWriter: w, x: x}
 	if x.message != nil && x.message.Method == "initialize" && next == s.legacy {
-		if !s.sessions.begin(x.who.ID) {
+		if !s.sessions.Begin(x.who.ID) {
 			busy().Write(w, x.message.ID)
 			return
 		}
-		answer.began = func(id string) { s.sessions.end(x.who.ID, id) }
+		answer.began = func(id string) { s.sessions.End(x.who.ID, id) }
 		defer func() { answer.begin("") }()
 	}
 	r = r.WithContext(ctx)

@@ -19,6 +19,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/server/gate"
 	"github.com/bailiwick-dev/bailiwick/server/state"
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
@@ -102,9 +103,9 @@ type Server struct {
 	sdk      *mcp.Server
 	modern   http.Handler // MCP 2026-07-28 and later: stateless
 	legacy   http.Handler // MCP before: sessions
-	calls    *gate
-	streams  *gate
-	sessions *sessions
+	calls    *gate.Gate
+	streams  *gate.Gate
+	sessions *gate.Sessions
 	inflight *inflight
 	states   *state.Sealer
 	watched  watched
@@ -145,15 +146,15 @@ func New(o Options) (*Server, error) {
 	s := &Server{
 		options:  o,
 		log:      o.Logger,
-		calls:    newGate(o.Concurrency, o.Queue, o.Patience),
-		streams:  newGate(o.Streams, 0, 0),
+		calls:    gate.New(o.Concurrency, o.Queue, o.Patience),
+		streams:  gate.New(o.Streams, 0, 0),
 		inflight: newInflight(),
 		states:   states,
 	}
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.closed, s.end = context.WithCancel(context.Background())
 	s.mount()
-	s.sessions = newSessions(o.Sessions, o.SessionsEach, s.sdk)
+	s.sessions = gate.NewSessions(o.Sessions, o.SessionsEach, s.sdk)
 	return s, nil
 }
 

@@ -1,4 +1,4 @@
-package server
+package gate
 
 import (
 	"sync"
@@ -7,8 +7,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// sessions knows whose the sessions are. The SDK lets whoever knows its id use a session, and has no cap.
-type sessions struct {
+// Sessions knows whose the sessions are. The SDK lets whoever knows its id use a session, and has no cap.
+type Sessions struct {
 	total, each int
 	sdk         *mcp.Server
 
@@ -23,13 +23,14 @@ type session struct {
 	last      time.Time
 }
 
-func newSessions(total, each int, sdk *mcp.Server) *sessions {
-	return &sessions{total: total, each: each, sdk: sdk, live: map[string]*session{}, begun: map[string]int{}}
+// NewSessions returns the sessions of sdk: total at most, and each at most of one principal.
+func NewSessions(total, each int, sdk *mcp.Server) *Sessions {
+	return &Sessions{total: total, each: each, sdk: sdk, live: map[string]*session{}, begun: map[string]int{}}
 }
 
-// begin reserves a session for a principal. Where there are too many, the one that the same principal has left
+// Begin reserves a session for a principal. Where there are too many, the one that the same principal has left
 // alone for longest ends; it reports false when there is none. Many clients never end a session.
-func (s *sessions) begin(principal string) bool {
+func (s *Sessions) Begin(principal string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.full(principal) {
@@ -51,8 +52,8 @@ func (s *sessions) begin(principal string) bool {
 	return true
 }
 
-// end ends a reservation. id is the session that came of it, "" when none did.
-func (s *sessions) end(principal, id string) {
+// End ends a reservation. id is the session that came of it, "" when none did.
+func (s *Sessions) End(principal, id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.begun[principal]--; s.begun[principal] == 0 {
@@ -64,7 +65,7 @@ func (s *sessions) end(principal, id string) {
 }
 
 // full reports whether there may be no further session for a principal. s.mu is held.
-func (s *sessions) full(principal string) bool {
+func (s *Sessions) full(principal string) bool {
 	total, own := len(s.live), s.begun[principal]
 	for _, n := range s.begun {
 		total += n
@@ -78,7 +79,7 @@ func (s *sessions) full(principal string) bool {
 }
 
 // idlest returns the session of a principal that was used longest ago and is not in use. s.mu is held.
-func (s *sessions) idlest(principal string) (id string) {
+func (s *Sessions) idlest(principal string) (id string) {
 	for i, l := range s.live {
 		if l.principal == principal && l.active == 0 && (id == "" || l.last.Before(s.live[id].last)) {
 			id = i
@@ -88,7 +89,7 @@ func (s *sessions) idlest(principal string) (id string) {
 }
 
 // sweep forgets the sessions that have ended, of which the SDK tells nobody. s.mu is held.
-func (s *sessions) sweep() {
+func (s *Sessions) sweep() {
 	still := map[string]bool{}
 	for session := range s.sdk.Sessions() {
 		still[session.ID()] = true
@@ -100,8 +101,8 @@ func (s *sessions) sweep() {
 	}
 }
 
-// use reports whether a principal has the session, and if so keeps it from being ended for another until left.
-func (s *sessions) use(principal, id string) (leave func(), ok bool) {
+// Use reports whether a principal has the session, and if so keeps it from being ended for another until left.
+func (s *Sessions) Use(principal, id string) (leave func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.live[id]
