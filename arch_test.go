@@ -78,6 +78,9 @@ var mayImport = map[string]string{
 	"trial":    "audit exposure identity problem",
 	"draft":    "config exposure policy schema",
 
+	// beside the way
+	"telemetry": ". audit identity problem server source span",
+
 	// our own memory
 	"store/sqlite":    "audit identity limit problem",
 	"store/storetest": "audit identity limit problem",

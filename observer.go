@@ -37,3 +37,6 @@ func (a *Ask) keys() []string {
 	sort.Strings(out)
 	return out
 }
+
+// PolicyVersion identifies the rules in force.
+func (g *Gateway) PolicyVersion() string { return g.policy.Load().Version() }

@@ -112,11 +112,23 @@ func (s *Set) List(who identity.Principal) []*Prompt {
 	return out
 }
 
+// takes are the names of the arguments, never nil; no prompt has none.
+func (p *Prompt) takes() []string {
+	out := []string{}
+	if p != nil {
+		for _, a := range p.Arguments {
+			out = append(out, a.Name)
+		}
+	}
+	return out
+}
+
 // Get writes a prompt. Errors carry a *problem.Error: UnknownTool for a prompt that is not in List.
 func (s *Set) Get(ctx context.Context, who identity.Principal, r Request) (Result, error) {
 	p := s.find(r.Name)
 	ask := bailiwick.Ask{Tool: "prompt:" + short(r.Name), Needs: identity.Read, Uses: uses(p), Arguments: object(r.Arguments),
 		Correlation: r.Correlation, Progress: r.Progress, Timeout: timeout}
+	ask.Unknown, ask.Takes = p == nil, p.takes()
 	var res Result
 	err := s.gateway.Do(ctx, who, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 		if p == nil {

@@ -129,7 +129,10 @@ func TestCall(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	for _, logged := range []string{"10.1.2.3", "secret in memory", "rule 7", "correlation_id=c-1"} {
+	if strings.Contains(log.String(), "secret in memory") {
+		t.Error("the log tells what a tool panicked with")
+	}
+	for _, logged := range []string{"10.1.2.3", "panic: string", "call_test.go", "rule 7", "correlation_id=c-1"} {
 		if !strings.Contains(log.String(), logged) {
 			t.Errorf("the log does not tell %q", logged)
 		}

@@ -68,7 +68,10 @@ func (s *Server) writeDirect(w http.ResponseWriter, r *http.Request, x *exchange
 			f.Write(w, id)
 		}
 	}()
-	out := s.call(r.Context(), x, a)
+	ctx := s.begin(r.Context(), x, x.message.Method)
+	out := s.call(ctx, x, a)
+	res, failure := out.result()
+	s.ended(ctx, x, res, failure)
 	answer := &answer{ResponseWriter: w, x: x}
 	if f := out.failure; f != nil {
 		(&wire.Fault{Status: http.StatusBadRequest, Code: f.Code, Message: f.Message, Data: f.Data}).Write(answer, id)

@@ -20,6 +20,7 @@ import (
 type exchange struct {
 	who         identity.Principal
 	correlation string
+	operation   Operation       // for the observer
 	message     *wire.Message   // the only message of the request; nil for a batch
 	gone        context.Context // ends when nobody waits for the answer any more
 

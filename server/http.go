@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/server/wire"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -34,6 +35,9 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /tools", s.guard(s.serveList))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })
 	mux.HandleFunc("GET /readyz", s.guard(s.serveReady))
+	if s.options.Metrics != nil {
+		mux.HandleFunc("GET /metrics", s.guard(s.serveMetrics))
+	}
 	return mux
 }
 
@@ -42,7 +46,7 @@ func (s *Server) guard(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
 			if p := recover(); p != nil {
-				s.log.ErrorContext(r.Context(), "panic in the HTTP handler", "panic", fmt.Sprint(p))
+				s.log.ErrorContext(r.Context(), "panic in the HTTP handler", "error", problem.Panicked(p).Err)
 				wire.Internal().Write(w, "")
 			}
 		}()
@@ -174,7 +178,7 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, who identit
 		}
 		defer s.streams.Leave()
 	}
-	s.pass(w, r, &exchange{who: who, correlation: newCorrelation()}, s.legacy)
+	s.pass(w, r, &exchange{who: who, correlation: newCorrelation(), operation: s.operation(r.Header, nil)}, s.legacy)
 }
 
 // useSession answers for a session of another principal as for one that does not exist.
@@ -238,7 +242,7 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, p post) {
 		}
 		defer leave()
 	}
-	x := &exchange{who: p.who, message: m, correlation: correlationOf(r.Header, m)}
+	x := &exchange{who: p.who, message: m, operation: s.operation(r.Header, m), correlation: correlationOf(r.Header, m)}
 	channel := r.Header.Get("X-Mcp-Session-Id")
 	if x.correlation == "" {
 		x.correlation = newCorrelation()

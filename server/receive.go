@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -21,6 +19,8 @@ import (
 func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
 		x := exchangeOf(req)
+		ctx = s.begin(ctx, x, method)
+		defer func() { s.ended(ctx, x, res, err) }() // after what is below has made an answer of a panic
 		defer func() {
 			// The SDK runs handlers in goroutines of its own, where a panic would end the process.
 			if p := recover(); p != nil {
@@ -79,7 +79,7 @@ func (s *Server) logPanic(ctx context.Context, x *exchange, p any) {
 	if x != nil {
 		correlation = x.correlation
 	}
-	s.log.ErrorContext(ctx, "panic in a handler", "correlation_id", correlation, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+	s.log.ErrorContext(ctx, "panic in a handler", "correlation_id", correlation, "error", problem.Panicked(p).Err)
 }
 
 // listTools answers tools/list with what the principal may call, of the category that it may name.

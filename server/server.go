@@ -52,6 +52,8 @@ type Options struct {
 	Version      string  // of this program, as clients are told
 	Instructions string  // for the agent, at the start
 	Logger       *slog.Logger
+	Observer     Observer     // is told of every request; nil tells nobody
+	Metrics      http.Handler // serves /metrics to who has the scope operator or audit; nil serves none
 
 	// Tokens authenticates `Authorization: Bearer` and `X-MCP-API-Key`. Authenticate, when set, decides instead of
 	// Tokens and Anonymous, from the whole request. Either may be nil; a server with neither lets nobody in but

@@ -124,7 +124,7 @@ func (p *pipe) decode(line []byte) (jsonrpc.Message, *wire.Fault, string) {
 		return nil, wire.Invalid("Invalid Request: " + err.Error()), messages[0].ID
 	}
 	if req, ok := m.(*jsonrpc.Request); ok {
-		x := &exchange{who: p.who, message: &messages[0], gone: p.open, correlation: correlationOf(nil, &messages[0])}
+		x := &exchange{who: p.who, message: &messages[0], gone: p.open, operation: p.s.operation(nil, &messages[0]), correlation: correlationOf(nil, &messages[0])}
 		if x.correlation == "" {
 			x.correlation = newCorrelation()
 		}

@@ -8,6 +8,7 @@ package source
 import (
 	"context"
 	"iter"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -50,4 +51,18 @@ type Compiler interface {
 // those of Read.
 type Explainer interface {
 	Explain(context.Context, policy.Permit) (string, error)
+}
+
+// A Pool is the connections of a source at a moment.
+type Pool struct {
+	Used   int           // with a statement
+	Idle   int           // open, without one
+	Most   int           // that there can be; 0 where there is no bound
+	Waits  int64         // how often a statement waited for one, since the source was opened
+	Waited time.Duration // how long, all together
+}
+
+// A Pooled is a Source that keeps connections.
+type Pooled interface {
+	Pool() Pool
 }

@@ -7,6 +7,7 @@ package sqldb
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"strconv"
 	"strings"
@@ -164,4 +165,21 @@ func textValue(f *schema.Field, text string) value.Value {
 		return jsonOf(text)
 	}
 	return stringOf(text)
+}
+
+// pool is what database/sql tells of its connections.
+func pool(s sql.DBStats) source.Pool {
+	return source.Pool{Used: s.InUse, Idle: s.Idle, Most: s.MaxOpenConnections, Waits: s.WaitCount, Waited: s.WaitDuration}
+}
+
+// Pool implements source.Pooled.
+func (s *SQLite) Pool() source.Pool { return pool(s.db.Stats()) }
+
+// Pool implements source.Pooled.
+func (s *MySQL) Pool() source.Pool { return pool(s.db.Stats()) }
+
+// Pool implements source.Pooled.
+func (s *Postgres) Pool() source.Pool {
+	p := s.pool.Stat()
+	return source.Pool{Used: int(p.AcquiredConns()), Idle: int(p.IdleConns()), Most: int(p.MaxConns()), Waits: p.EmptyAcquireCount(), Waited: p.EmptyAcquireWaitTime()}
 }
