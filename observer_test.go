@@ -56,7 +56,7 @@ func TestObserver(t *testing.T) {
 	}{
 		{bailiwick.Ask{Tool: "reads", Needs: identity.Read, Arguments: args, Takes: takes}, read("notes")},
 		{bailiwick.Ask{Tool: "misses", Needs: identity.Read, Arguments: args}, read("nothing")},
-		{bailiwick.Ask{Tool: "writes", Needs: identity.Write}, read("notes")},
+		{bailiwick.Ask{Tool: "explains", Needs: identity.Explain}, read("notes")},
 		{bailiwick.Ask{Tool: "panics", Needs: identity.Read}, func(context.Context, *bailiwick.Call) (int, error) { panic("so") }},
 	} {
 		if err := g.Do(t.Context(), reader, call.ask, call.run); call.ask.Tool == "reads" && err != nil {
@@ -66,7 +66,7 @@ func TestObserver(t *testing.T) {
 	want := []string{
 		"a begins reads", "a ends reads: ok   rows=2 keys=?,class_name,where",
 		"a begins misses", "a ends misses: refused unknown_class not_found rows=0 keys=anything at all,class_name,more,where",
-		"a begins writes", "a ends writes: refused scope permission_denied rows=0 keys=",
+		"a begins explains", "a ends explains: refused scope permission_denied rows=0 keys=",
 		"a begins panics", "a ends panics: failed panic internal_error rows=0 keys=",
 	}
 	if d := cmp.Diff(want, w.told); d != "" {
