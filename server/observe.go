@@ -43,14 +43,9 @@ type Load struct {
 
 // Load returns how much s has to do now.
 func (s *Server) Load() Load {
-	return Load{Running: len(s.calls.slots), Waiting: int(max(s.calls.waiting.Load(), 0)), Streams: len(s.streams.slots), Sessions: s.sessions.count()}
-}
-
-func (s *sessions) count() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.sweep()
-	return len(s.live)
+	calls, waiting := s.calls.Load()
+	streams, _ := s.streams.Load()
+	return Load{Running: calls, Waiting: waiting, Streams: streams, Sessions: s.sessions.Live()}
 }
 
 // begin tells the observer, if there is one, that a request begins.

@@ -50,3 +50,8 @@ func (g *Gate) Enter(ctx context.Context) error {
 
 // Leave gives a slot back.
 func (g *Gate) Leave() { <-g.slots }
+
+// Load returns how many are in and how many wait.
+func (g *Gate) Load() (in, waiting int) {
+	return len(g.slots), int(max(g.waiting.Load(), 0))
+}

@@ -117,3 +117,11 @@ func (s *Sessions) Use(principal, id string) (leave func(), ok bool) {
 		l.last = time.Now()
 	}, true
 }
+
+// Live returns how many sessions there are.
+func (s *Sessions) Live() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sweep()
+	return len(s.live)
+}
