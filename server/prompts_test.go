@@ -234,7 +234,7 @@ func TestPrompts(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	for _, logged := range []string{"10.1.2.3", "secret in memory", "rule 7", "correlation_id=c-1"} {
+	for _, logged := range []string{"10.1.2.3", "panic: string", "rule 7", "correlation_id=c-1"} {
 		if !strings.Contains(log.String(), logged) {
 			t.Errorf("the log does not tell %q", logged)
 		}
