@@ -74,9 +74,11 @@ var mayImport = map[string]string{
 	"client":        "problem value",
 
 	// for operators
-	"exposure": "identity policy policy/expression problem query schema value",
-	"trial":    "audit exposure identity problem",
-	"draft":    "config exposure policy schema",
+	"exposure":          "identity policy policy/expression problem query schema value",
+	"exposure/findings": "exposure identity policy problem schema value",
+
+	"trial": "audit exposure identity problem",
+	"draft": "config exposure policy schema",
 
 	// beside the way
 	"telemetry": ". audit identity problem server source span",
@@ -98,7 +100,7 @@ var mayImport = map[string]string{
 	"cmd/bailiwick/export":   ". identity query shape value",
 	"cmd/bailiwick/oneshot":  ". client cmd/bailiwick/export cmd/bailiwick/plant cmd/bailiwick/terminal identity problem server value",
 	"cmd/bailiwick/plant":    "*",
-	"cmd/bailiwick/policies": "audit cmd/bailiwick/plant cmd/bailiwick/terminal config exposure identity problem store/sqlite trial",
+	"cmd/bailiwick/policies": "audit cmd/bailiwick/plant cmd/bailiwick/terminal config exposure exposure/findings identity problem store/sqlite trial",
 	"cmd/bailiwick/terminal": "client config problem",
 	"cmd/bailiwick/tokens":   "cmd/bailiwick/plant cmd/bailiwick/terminal config identity",
 }

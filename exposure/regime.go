@@ -86,3 +86,15 @@ func (r *Regime) Ruled(c *schema.Class) (rule policy.ClassRule, key string, ok b
 	}
 	return policy.ClassRule{}, c.FullName(), false
 }
+
+// Tools returns the names of all tools.
+func (r *Regime) Tools() []string {
+	out := make([]string, len(r.tools))
+	for i, t := range r.tools {
+		out[i] = t.Name
+	}
+	return out
+}
+
+// Floor returns the fields of a class that can be seen when no rule says anything: all but credentials by their names.
+func (r *Regime) Floor(c *schema.Class) []string { return r.floor[c.FullName()] }

@@ -9,9 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/plant"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/policies"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/terminal"
 	"github.com/bailiwick-dev/bailiwick/config"
 	"github.com/bailiwick-dev/bailiwick/exposure"
+	"github.com/bailiwick-dev/bailiwick/exposure/findings"
 )
 
 func checkCommand(t *terminal.Terminal) *cobra.Command {
@@ -45,11 +47,22 @@ type examination struct {
 
 // examine compiles the rules of c against what its sources have.
 func examine(ctx context.Context, c *config.Config) (*examination, error) {
-	s, err := plant.Examine(ctx, c)
+	s, found, err := policies.Findings(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	r := &examination{Rules: c.Rules.Version, Warnings: s.Warnings}
+	bare := 0
+	for _, f := range found {
+		if f.Code == findings.MissingDescription { // there are many, and nothing goes wrong by them
+			bare++
+			continue
+		}
+		r.Warnings = append(r.Warnings, f.String())
+	}
+	if bare > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("agents see what no description tells of, in %d places; \"bailiwick policy audit\" lists them", bare))
+	}
 	r.Classes, err = exposure.Of(c.Rules, s.Policy.Catalogue())
 	return r, err
 }
