@@ -45,7 +45,7 @@ func regime(t *testing.T, rules policy.Rules, tools []exposure.Tool) *exposure.R
 }
 
 func open() policy.Rules {
-	return policy.Rules{Version: "old", Unlisted: true, Classes: map[string]policy.ClassRule{"app.keys": {Hidden: true}, "app.users": {Denied: []string{"email"}}}}
+	return policy.Rules{Version: "old", Unlisted: true, Gates: policy.Gates{Writes: policy.On}, Classes: map[string]policy.ClassRule{"app.keys": {Hidden: true}, "app.users": {Denied: []string{"email"}}}}
 }
 
 var noon = time.Date(2026, 7, 28, 12, 0, 0, 0, time.UTC)
