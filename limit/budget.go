@@ -78,7 +78,7 @@ func (b *budgets) begin(ctx context.Context, who Asker) (spending, error) {
 	for try := 0; ; try++ {
 		b.mu.Lock()
 		now := b.now()
-		s := b.find(dayOf(now), who)
+		s := b.find(DayOf(now), who)
 		old := s.old(now)
 		// What was just asked for is good, however long the answer took; what was forgotten meanwhile is not.
 		if len(old) == 0 || try > 0 && s.known() {
@@ -166,7 +166,7 @@ func (s spending) refuse(now time.Time) error {
 // spent refuses until the day ends, and some seconds more, so that those who wait for it don't all come at once.
 func spent(whose, what string, now time.Time) error {
 	p := refusal(whose+"_daily_"+what, 0, nil).(*problem.Error)
-	p.Code, p.RetryAfter = problem.BudgetExceeded, (dayOf(now)+1).start().Sub(now).Truncate(time.Millisecond)+p.RetryAfter
+	p.Code, p.RetryAfter = problem.BudgetExceeded, (DayOf(now)+1).start().Sub(now).Truncate(time.Millisecond)+p.RetryAfter
 	p.Detail = "The daily budget of " + what + " is spent"
 	p.Suggestion = "The next day begins at 00:00 UTC; an operator can allow more"
 	if whose == "token" {

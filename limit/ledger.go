@@ -61,7 +61,8 @@ type Day int64
 
 const daySeconds = 24 * 60 * 60
 
-func dayOf(t time.Time) Day { return Day(t.Unix() / daySeconds) }
+// DayOf returns the day that t is on.
+func DayOf(t time.Time) Day { return Day(t.Unix() / daySeconds) }
 
 // String returns the day as 2006-01-02.
 func (d Day) String() string { return d.start().Format(time.DateOnly) }

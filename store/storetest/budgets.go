@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bailiwick-dev/bailiwick/limit"
+	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 // testBudgets checks the sums, and that days and accounts are kept apart.
@@ -90,5 +93,55 @@ func testBudgetHandles(t *testing.T, open Open) {
 	}
 	if len(all) != adders*each || !all[adders*each] {
 		t.Errorf("%d different answers, want %d: one for each call", len(all), adders*each)
+	}
+}
+
+// testBudgetLimiters lets two limiters, as two processes have them, draw on one budget: what they let through is in
+// the store when they have closed, to the last call, and one that begins afterwards refuses.
+func testBudgetLimiters(t *testing.T, open Open) {
+	place := t.TempDir()
+	const most, callers = 300, 8
+	options := func() limit.Options {
+		return limit.Options{PerMinute: 60e9, Burst: 1 << 30, Daily: limit.Use{Calls: most}, TokenDaily: limit.Use{Calls: most}, Ledger: handle(t, open, place)}
+	}
+	limiters := []*limit.Limiter{limit.New(options()), limit.New(options())}
+	began := time.Now()
+	var passed atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 2 * callers {
+		wg.Go(func() {
+			who := limit.Asker{Owner: "ana", Token: fmt.Sprint(i % 3)}
+			for {
+				release, err := limiters[i%2].Acquire(t.Context(), who)
+				if problem.CodeOf(err) == problem.BudgetExceeded {
+					return
+				} else if err != nil {
+					t.Error(err)
+					return
+				}
+				passed.Add(1)
+				release(limit.Use{Rows: 2})
+			}
+		})
+	}
+	wg.Wait()
+	for _, l := range limiters {
+		if err := l.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	last := limit.New(options())
+	defer last.Close(t.Context())
+	_, err := last.Acquire(t.Context(), limit.Asker{Owner: "ana", Token: "new"})
+	if began.UTC().Day() != time.Now().UTC().Day() {
+		return // midnight came between, and with it new budgets
+	}
+	if problem.CodeOf(err) != problem.BudgetExceeded {
+		t.Error("a limiter that begins lets more through:", err)
+	}
+	day := limit.DayOf(began)
+	got, err := handle(t, open, place).Spend(t.Context(), []limit.Entry{{Account: limit.Account{Day: day, Key: "oana"}}})
+	if want := (limit.Use{Calls: passed.Load(), Rows: 2 * passed.Load()}); err != nil || got[0] != want || want.Calls < most || want.Calls > 2*most {
+		t.Errorf("%+v, %v; %d calls passed of %d to %d", got, err, want.Calls, most, 2*most)
 	}
 }

@@ -36,6 +36,7 @@ func Run(t *testing.T, open Open) {
 	t.Run("audit cancelled and closed", func(t *testing.T) { testAuditEnds(t, open) })
 	t.Run("budgets", func(t *testing.T) { testBudgets(t, open) })
 	t.Run("budgets of two handles", func(t *testing.T) { testBudgetHandles(t, open) })
+	t.Run("budgets of two limiters", func(t *testing.T) { testBudgetLimiters(t, open) })
 	t.Run("secrets", func(t *testing.T) { testSecrets(t, open) })
 }
 
