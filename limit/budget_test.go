@@ -243,6 +243,31 @@ func TestRestart(t *testing.T) {
 	})
 }
 
+// A call that runs long is in the ledger while it runs, or others would let as many more through.
+func TestRunning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ledger := newBook()
+		o := limit.Options{Daily: limit.Use{Calls: 1}, Ledger: ledger}
+		a, b := limit.New(o), limit.New(o)
+		release, err := a.Acquire(t.Context(), ana)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(500 * time.Millisecond)
+		synctest.Wait()
+		if got := call(b, ana, limit.Use{}); got != "budget_exceeded owner_daily_calls" {
+			t.Errorf("while the only call runs elsewhere: %q", got)
+		}
+		time.Sleep(time.Hour) // long forgotten, were it not running
+		release(limit.Use{Rows: 7})
+		a.Close(t.Context())
+		b.Close(t.Context())
+		if got, want := ledger.tells(), "2000-01-01 oana 1 calls 7 rows"; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	})
+}
+
 // Two limiters on one ledger: what one lets through the other knows a second later at most.
 func TestSharedBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
