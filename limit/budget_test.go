@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -258,13 +259,110 @@ func TestRunning(t *testing.T) {
 		if got := call(b, ana, limit.Use{}); got != "budget_exceeded owner_daily_calls" {
 			t.Errorf("while the only call runs elsewhere: %q", got)
 		}
-		time.Sleep(time.Hour) // long forgotten, were it not running
+		time.Sleep(time.Hour)
+		call(a, limit.Asker{Owner: "bob"}, limit.Use{}) // who is idle is forgotten now; who has a call running is not
+		time.Sleep(time.Second)
+		synctest.Wait()
 		release(limit.Use{Rows: 7})
-		a.Close(t.Context())
-		b.Close(t.Context())
-		if got, want := ledger.tells(), "2000-01-01 oana 1 calls 7 rows"; got != want {
+		time.Sleep(500 * time.Millisecond)
+		synctest.Wait()
+		if got, want := ledger.tells(), "2000-01-01 oana 1 calls 7 rows; 2000-01-01 obob 1 calls"; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
+		a.Close(t.Context())
+		b.Close(t.Context())
+	})
+}
+
+// What is told is counted once: before, while and after it is told, and the next time. Who is idle asks nothing.
+func TestFlush(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ledger := newBook()
+		l := limit.New(limit.Options{Daily: limit.Use{Calls: 10}, Ledger: ledger})
+		steps := []struct {
+			wait  time.Duration
+			calls int
+			tells string // after the calls
+			asked int
+		}{
+			{0, 4, "2000-01-01 oana", 1},
+			{499 * time.Millisecond, 0, "2000-01-01 oana", 1},
+			{time.Millisecond, 2, "2000-01-01 oana 4 calls", 2},
+			{500 * time.Millisecond, 0, "2000-01-01 oana 6 calls", 3},
+			{0, 3, "2000-01-01 oana 6 calls", 3},
+			{time.Hour, 0, "2000-01-01 oana 9 calls", 4},
+			{0, 1, "2000-01-01 oana 9 calls", 5}, // what was known is old
+			{time.Second, 0, "2000-01-01 oana 10 calls", 6},
+		}
+		for i, s := range steps {
+			time.Sleep(s.wait)
+			synctest.Wait()
+			for range s.calls {
+				if got := call(l, ana, limit.Use{}); got != "" {
+					t.Errorf("step %d: %s", i+1, got)
+				}
+			}
+			if got := ledger.tells(); got != s.tells || ledger.asked != s.asked {
+				t.Errorf("step %d: %s, asked %d times; want %s, %d", i+1, got, ledger.asked, s.tells, s.asked)
+			}
+		}
+		if got := call(l, ana, limit.Use{}); got != "budget_exceeded owner_daily_calls" {
+			t.Errorf("the eleventh: %q", got)
+		}
+		// A failure is tried again, without anybody calling.
+		bob := limit.Asker{Owner: "bob"}
+		call(l, bob, limit.Use{})
+		ledger.breaks(errors.New("busy"), false)
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		ledger.breaks(nil, false)
+		time.Sleep(500 * time.Millisecond)
+		synctest.Wait()
+		if got, want := ledger.tells(), "2000-01-01 oana 10 calls; 2000-01-01 obob 1 calls"; got != want {
+			t.Errorf("after a failure: %s, want %s", got, want)
+		}
+		// A closed one tells nothing more by itself.
+		l.Close(t.Context())
+		call(l, bob, limit.Use{})
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if got, want := ledger.tells(), "2000-01-01 oana 10 calls; 2000-01-01 obob 1 calls"; got != want {
+			t.Errorf("when it was closed: %s, want %s", got, want)
+		}
+	})
+}
+
+// keepsNothing is a ledger that has room.
+type keepsNothing struct{}
+
+func (keepsNothing) Spend(_ context.Context, entries []limit.Entry) ([]limit.Use, error) {
+	return make([]limit.Use, len(entries)), nil
+}
+
+// Askers that are gone leave nothing in memory.
+func TestBudgetMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := limit.New(limit.Options{Daily: limit.Use{Calls: 10}, TokenDaily: limit.Use{Calls: 10}, Ledger: keepsNothing{}})
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		for i := range 50_000 {
+			call(l, limit.Asker{Owner: fmt.Sprint("owner", i), Token: fmt.Sprint("token", i)}, limit.Use{})
+			if i%1000 == 0 {
+				time.Sleep(2 * time.Second)
+			}
+		}
+		time.Sleep(2 * time.Second)
+		call(l, ana, limit.Use{})
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		runtime.KeepAlive(l)
+		if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 1<<20 {
+			t.Errorf("%d bytes kept for askers that are gone", grown)
+		}
+		l.Close(t.Context())
 	})
 }
 
@@ -511,6 +609,35 @@ func TestCost(t *testing.T) {
 	} {
 		if got := limit.Cost(tt.tokens, tt.price); got != tt.want {
 			t.Errorf("%d tokens at %d: %d, want %d", tt.tokens, tt.price, got, tt.want)
+		}
+	}
+}
+
+// Without a store this process remembers the day's askers: up to a number, beyond which new ones are refused.
+func TestMostAskersOfADay(t *testing.T) {
+	c := newClock()
+	l := limit.New(limit.Options{Daily: limit.Use{Calls: 1}, Now: c.now})
+	defer l.Close(t.Context())
+	refused := map[string]int{}
+	ask := func(n int) string { return call(l, limit.Asker{Owner: fmt.Sprint("owner", n)}, limit.Use{}) }
+	for i := range 200_100 {
+		refused[ask(i)]++
+		c.move(100 * time.Microsecond)
+	}
+	if refused[""] != 200_000 || refused["rate_limited limit_store"] != 100 {
+		t.Errorf("%v, want 200000 to pass and 100 to be refused", refused)
+	}
+	for _, step := range []struct {
+		wait time.Duration
+		n    int
+		want string
+	}{
+		{0, 5, "budget_exceeded owner_daily_calls"},
+		{12 * time.Hour, 5, ""}, {0, 5, "budget_exceeded owner_daily_calls"}, {0, 300_000, ""},
+	} {
+		c.move(step.wait)
+		if got := ask(step.n); got != step.want {
+			t.Errorf("owner %d, %v later: %q, want %q", step.n, step.wait, got, step.want)
 		}
 	}
 }

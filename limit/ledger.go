@@ -95,15 +95,14 @@ type memory struct {
 	spent map[Account]Use
 }
 
-// Spend adds the entries. What is older than yesterday is forgotten: no call is still running that began then.
+// Spend adds the entries. A new day forgets those before: nobody asks for them but calls that ran over midnight.
 func (m *memory) Spend(_ context.Context, entries []Entry) ([]Use, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	out := make([]Use, len(entries))
 	for i, e := range entries {
 		if e.Day > m.day {
-			m.day = e.Day
-			m.forget()
+			m.day, m.spent = e.Day, map[Account]Use{}
 		}
 		spent, known := m.spent[e.Account]
 		if !known && len(m.spent) >= mostKeys {
@@ -115,15 +114,4 @@ func (m *memory) Spend(_ context.Context, entries []Entry) ([]Use, error) {
 		m.spent[e.Account] = out[i]
 	}
 	return out, nil
-}
-
-// forget lets old accounts go, into a new map: one that was large stays large.
-func (m *memory) forget() {
-	kept := map[Account]Use{}
-	for a, u := range m.spent {
-		if a.Day >= m.day-1 {
-			kept[a] = u
-		}
-	}
-	m.spent = kept
 }
