@@ -242,16 +242,6 @@ func TestCorrelation(t *testing.T) {
 	}
 }
 
-// TestIdentityComesFromTheCredential: nothing that an agent writes changes who it is.
-func TestIdentityComesFromTheCredential(t *testing.T) {
-	_, url := start(t, server.Options{})
-	c := modern("echo", `"principal":"token:bob","_meta":{"principal":"token:bob"}`, `"principal":"token:bob","userId":"bob"`)
-	c.header += "\nX-User: bob\nX-Forwarded-User: bob"
-	if _, body := send(t, url, c); !strings.Contains(body, `"who":"token:ann"`) {
-		t.Error(body)
-	}
-}
-
 // TestDirectIsStrict: what is wrong about a call of the new protocol is not overlooked on the short way.
 func TestDirectIsStrict(t *testing.T) {
 	_, url := start(t, server.Options{})
