@@ -59,7 +59,7 @@ func (d *drawer) policy() drawn {
 		}
 	}
 	who := identity.Principal{ID: "token:9", Owner: "ann", Tenant: pick(d.Rand, "acme", "acme", "acme", "acme", "acme", "a", ""), Scopes: []identity.Scope{identity.Read},
-		Claims: value.OfObject([]value.Member{{Name: "region", Value: pick(d.Rand, value.OfString("acme"), value.OfString("acme"), value.OfString("dev"), value.Value{})}})}
+		Claims: d.claims()}
 	if d.IntN(4) == 0 {
 		who.Scopes = append(who.Scopes, identity.Schema)
 	}
@@ -118,12 +118,15 @@ func (d *drawer) rule(t table) policy.ClassRule {
 	}
 	switch {
 	case scopeOf[t.name] != nil && d.IntN(2) == 0:
-		r.Tenant = &policy.TenantRule{Field: scopeOf[t.name][d.IntN(len(scopeOf[t.name]))], Is: pick(d.Rand, "", "", "principal.tenant", "principal.tenant", "principal.claims.region")}
+		r.Tenant = &policy.TenantRule{Field: scopeOf[t.name][d.IntN(len(scopeOf[t.name]))], Is: pick(d.Rand, "", "", "principal.tenant", "principal.tenant", "principal.claims.region", regionOrTenant)}
 		if r.Tenant.Field == "role" {
 			r.Tenant.Is = "principal.claims.region"
 		}
 	case throughOf[t.name] != nil && d.IntN(2) == 0:
 		r.Tenant = &policy.TenantRule{Through: pick(d.Rand, throughOf[t.name]...)}
+	}
+	if r.Tenant != nil {
+		r.Tenant.Bypass = pick(d.Rand, "", "", "", bypassStaff, bypassSchema)
 	}
 	if plain := plainOf[t.name]; plain != nil && d.IntN(3) == 0 {
 		name := pick(d.Rand, plain...)
@@ -151,11 +154,13 @@ func (d *drawer) filter(class string) query.Filter {
 		return pick[query.Filter](d.Rand,
 			query.In{Path: path("role"), Values: []value.Value{value.OfString("dev"), value.OfString("ops")}},
 			query.Compare{Path: path("age", "rank"), Op: op, Value: value.OfInt(3)},
-			query.Compare{Path: path("email", "name", "role"), Op: op})
+			query.Compare{Path: path("email", "name", "role"), Op: op},
+			query.Deferred{Path: path("role"), Op: op, List: true, CEL: rolesButBoss})
 	case "issues":
 		return pick[query.Filter](d.Rand,
 			query.Compare{Path: path("deleted_at", "due", "internal_note"), Op: op},
 			query.And{query.Compare{Path: path("score"), Op: query.Ne, Value: value.OfInt(3)}, query.Compare{Path: path("status"), Op: query.Ne, Value: value.OfString("Done")}},
+			query.And{query.Deferred{Path: path("score", "points"), Op: op, CEL: levelLess1}, query.Compare{Path: path("status"), Op: query.Ne, Value: value.OfString("Done")}},
 			query.Or{query.Compare{Path: path("points"), Op: query.Eq, Value: value.OfInt(1)}, query.Compare{Path: path("urgent"), Op: op, Value: value.OfBool(true)}})
 	case "comments":
 		return query.Compare{Path: path("body", "draft"), Op: op, Value: value.OfString("a")}

@@ -34,7 +34,7 @@ func holds(f query.Filter, r record) bool {
 	case query.Or:
 		return slices.ContainsFunc(f, func(part query.Filter) bool { return holds(part, r) })
 	case query.In:
-		return slices.ContainsFunc(f.Values, func(v value.Value) bool { return same(f.Path, v) })
+		return slices.ContainsFunc(f.Values, func(v value.Value) bool { return same(f.Path, v) }) != f.Not
 	case query.Compare:
 		return same(f.Path, f.Value) == (f.Op == query.Eq)
 	}
@@ -44,7 +44,13 @@ func holds(f query.Filter, r record) bool {
 // inside reports whether r is in the view of class: tenant, filters of the principal and, unless raw, what counts as live.
 func (d *drawn) inside(w world, class string, r record, raw bool) bool {
 	rule := d.rules.Classes[class]
-	if t := rule.Tenant; t != nil && t.Through != "" {
+	canonical, said := d.said(rule.Canonical)
+	if !said {
+		return false // also where it is switched off
+	}
+	if t := rule.Tenant; t != nil && d.bypasses(t) {
+		// all tenants
+	} else if t != nil && t.Through != "" {
 		parent := leads[t.Through]
 		if !slices.ContainsFunc(w[parent], func(p record) bool {
 			return r[t.Through] != nil && p["id"] == r[t.Through] && d.inside(w, parent, p, raw)
@@ -58,8 +64,8 @@ func (d *drawn) inside(w world, class string, r record, raw bool) bool {
 		}
 	}
 	for _, n := range d.narrow {
-		own := n.filters[class]
-		if own != nil && !holds(own, r) {
+		own, said := d.said(n.filters[class])
+		if !said || own != nil && !holds(own, r) {
 			return false
 		}
 		if f, ok := n.filters["default"].(query.Compare); ok && !decides(own, f.Path[0]) {
@@ -71,7 +77,7 @@ func (d *drawn) inside(w world, class string, r record, raw bool) bool {
 			}
 		}
 	}
-	return raw || rule.Canonical == nil || holds(rule.Canonical, r)
+	return raw || canonical == nil || holds(canonical, r)
 }
 
 // decides reports whether a condition on a class stands in the place of the default one on a field: the class's own keys win.
@@ -88,9 +94,11 @@ func decides(own query.Filter, field string) bool {
 }
 
 func (d *drawn) tenant(t *policy.TenantRule) string {
-	if t.Is == "principal.claims.region" {
-		v, _ := d.who.Claims.Get("region")
-		return v.Text()
+	switch region := d.claim("region").Text(); t.Is {
+	case "principal.claims.region":
+		return region
+	case regionOrTenant:
+		return cmp.Or(region, d.who.Tenant)
 	}
 	return d.who.Tenant
 }
@@ -289,7 +297,15 @@ func interferePolicies(t *testing.T, open func(name string) side) {
 // that are in force, and not those by which the worlds are made.
 func TestNonInterferencePoliciesCanFail(t *testing.T) {
 	for name, loosen := range map[string]func(*policy.ClassRule) bool{
-		"no tenant":   func(r *policy.ClassRule) bool { had := r.Tenant != nil; r.Tenant = nil; return had },
+		"no tenant": func(r *policy.ClassRule) bool { had := r.Tenant != nil; r.Tenant = nil; return had },
+		"all tenants": func(r *policy.ClassRule) bool {
+			if r.Tenant == nil {
+				return false
+			}
+			t := *r.Tenant
+			t.Bypass, r.Tenant = "true", &t
+			return true
+		},
 		"more fields": func(r *policy.ClassRule) bool { had := r.Visible != nil; r.Visible = nil; return had },
 		"not denied":  func(r *policy.ClassRule) bool { had := r.Denied != nil; r.Denied = nil; return had },
 		"not masked":  func(r *policy.ClassRule) bool { had := r.Mask != nil; r.Mask = nil; return had },
