@@ -288,7 +288,8 @@ func TestSubPrincipalFilters(t *testing.T) {
 		return query.Compare{Path: query.Path{field}, Op: query.Eq, Value: value.OfInt(n)}
 	}
 	rules := policy.Rules{Unlisted: true, Classes: map[string]policy.ClassRule{
-		"app.users": {Denied: []string{"role"}}, "app.posts": {Tenant: &policy.TenantRule{Field: "author", Is: "principal.id"}}}}
+		"app.users": {Denied: []string{"role"}}, "app.posts": {Tenant: &policy.TenantRule{Field: "author", Is: "principal.id"}},
+		"crm.users": {Mask: map[string]policy.Mask{"stars": policy.Null}}}}
 	p, err := policy.New(rules, shop())
 	if err != nil {
 		t.Fatal(err)
@@ -311,6 +312,7 @@ func TestSubPrincipalFilters(t *testing.T) {
 		{"another class", "posts", nil, []filters{{"app.users": is("org", 2)}}, "tenant author=1"},
 		{"a parent's filter may name what it doesn't see", "app.users", filters{"app.users": is("role", 1)}, []filters{{}}, "principal role=1"},
 		{"a child's may not", "app.users", nil, []filters{{"app.users": is("role", 1)}}, ""},
+		{"nor what is masked", "crm.users", nil, []filters{{"crm.users": is("stars", 1)}}, ""},
 		{"nor inside of another", "app.users", nil, []filters{{"app.users": query.Not{Part: query.Or{is("org", 1), is("role", 1)}}}}, ""},
 		{"nor what nobody has", "posts", nil, []filters{{"posts": is("role", 1)}}, ""},
 	} {

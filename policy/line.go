@@ -57,9 +57,9 @@ func (v *View) filtersOf(who identity.Principal) string {
 	return ""
 }
 
-// sees reports whether f names visible fields alone.
+// sees reports whether f names visible fields alone, and none that is masked.
 func (c *class) sees(f query.Filter) bool {
 	ok := true
-	eachField(f, func(n string) { ok = ok && c.seen[n] != nil })
+	eachField(f, func(n string) { ok = ok && c.seen[n] != nil && c.masks[n] == nil })
 	return ok
 }

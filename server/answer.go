@@ -45,7 +45,7 @@ func (a *answer) WriteHeader(status int) {
 	switch {
 	case scope != nil && a.x.message != nil:
 		a.discard = true
-		insufficient(*scope, a.x.correlation).Write(a.ResponseWriter, a.x.message.ID)
+		scope.fault(a.x.correlation).Write(a.ResponseWriter, a.x.message.ID)
 		return
 	case status >= 400 && strings.HasPrefix(h.Get("Content-Type"), "text/plain"):
 		a.rewrite = status
@@ -111,12 +111,15 @@ func fromText(status int, text string) *wire.Fault {
 	return f
 }
 
-// insufficient is the answer of RFC 6750, section 3.1, to a credential without a scope.
-func insufficient(scope, correlation string) *wire.Fault {
-	data := append([]byte(`{"error_code":"permission_denied","scope":`), value.AppendQuoted(nil, scope)...)
+// missing is a scope that a credential hasn't got.
+type missing struct{ scope, challenge string }
+
+// fault is the answer of RFC 6750, section 3.1, to a credential without a scope.
+func (m *missing) fault(correlation string) *wire.Fault {
+	data := append([]byte(`{"error_code":"permission_denied","scope":`), value.AppendQuoted(nil, m.scope)...)
 	data = value.AppendQuoted(append(data, `,"correlation_id":`...), correlation)
 	return &wire.Fault{
 		Status: http.StatusForbidden, Code: wire.CodeUnauthorized, Message: "Insufficient scope", Data: append(data, '}'),
-		Header: [2]string{"WWW-Authenticate", `Bearer error="insufficient_scope", scope="` + scope + `"`},
+		Header: [2]string{"WWW-Authenticate", m.challenge},
 	}
 }

@@ -35,6 +35,9 @@ func (s *Server) identify(r *http.Request) (identity.Principal, *wire.Fault) {
 	case err == nil && who.ID != "":
 		return who, nil
 	case err == nil || problem.CodeOf(err) == problem.Unauthorized:
+		if p := problem.Of(err); p != nil { // the asker is never told why, and an operator only who asks for it
+			s.log.DebugContext(r.Context(), "credential refused", "kind", p.Kind, "remote", remote, "error", p.Err)
+		}
 		return identity.Principal{}, s.unauthorized()
 	}
 	s.log.ErrorContext(r.Context(), "authentication failed", "error", cause(err))
@@ -43,13 +46,9 @@ func (s *Server) identify(r *http.Request) (identity.Principal, *wire.Fault) {
 
 // unauthorized is the same for every reason, so that it tells nothing about tokens.
 func (s *Server) unauthorized() *wire.Fault {
-	challenge := "Bearer"
-	if s.options.ResourceMetadata != "" {
-		challenge += ` resource_metadata="` + s.options.ResourceMetadata + `"`
-	}
 	return &wire.Fault{
 		Status: http.StatusUnauthorized, Code: wire.CodeUnauthorized, Message: "Unauthorized",
-		Header: [2]string{"WWW-Authenticate", challenge},
+		Header: [2]string{"WWW-Authenticate", s.challenge()},
 	}
 }
 

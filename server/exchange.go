@@ -24,8 +24,8 @@ type exchange struct {
 	message     *wire.Message   // the only message of the request; nil for a batch
 	gone        context.Context // ends when nobody waits for the answer any more
 
-	scope      atomic.Pointer[string] // the scope that was missing
-	retryAfter atomic.Int64           // seconds; 0 for none
+	scope      atomic.Pointer[missing] // the scope that was missing
+	retryAfter atomic.Int64            // seconds; 0 for none
 }
 
 const exchangeKey = "exchange"

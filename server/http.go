@@ -27,8 +27,9 @@ const metaVersion = "io.modelcontextprotocol/protocolVersion"
 // bodyTimeout is how long a body may take to arrive.
 const bodyTimeout = 30 * time.Second
 
-// Handler serves /mcp, /healthz (the process lives), /readyz (it can answer) and /tools (for people). It can be
-// mounted in any program; the sizes and timeouts of connections are then up to that program.
+// Handler serves /mcp, /healthz (the process lives), /readyz (it can answer), /tools (for people) and what Resource says
+// at its well-known addresses. It can be mounted in any program; the sizes and timeouts of connections are then up to
+// that program.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/mcp", s.guard(s.serveMCP))
@@ -38,6 +39,7 @@ func (s *Server) Handler() http.Handler {
 	if s.options.Metrics != nil {
 		mux.HandleFunc("GET /metrics", s.guard(s.serveMetrics))
 	}
+	s.serveMetadata(mux)
 	return mux
 }
 

@@ -128,7 +128,8 @@ func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	case f != nil:
 		f.Write(w, "")
 	case !who.Has(identity.Operator) && !who.Has(identity.Audit):
-		f := insufficient(string(identity.Audit), newCorrelation())
+		lacks := missing{string(identity.Audit), s.stepUp(who, identity.Audit)}
+		f := lacks.fault(newCorrelation())
 		f.Write(w, "")
 	default:
 		s.options.Metrics.ServeHTTP(w, r)

@@ -62,9 +62,10 @@ type Options struct {
 	Authenticate func(*http.Request) (identity.Principal, error)
 	Anonymous    *identity.Principal
 
-	AllowedOrigins   []string // "https://app.example"; a browser page of this host itself is always let in
-	AllowedHosts     []string // names in the Host header, with or without a port; nil lets only loopback names reach a loopback address
-	ResourceMetadata string   // URL of the RFC 9728 metadata, named in the 401 answer; "" names none
+	AllowedOrigins   []string  // "https://app.example"; a browser page of this host itself is always let in
+	AllowedHosts     []string  // names in the Host header, with or without a port; nil lets only loopback names reach a loopback address
+	Resource         *Resource // served as RFC 9728 metadata; nil serves none
+	ResourceMetadata string    // URL of the RFC 9728 metadata, named in 401 and 403 answers; "" is that of Resource, or none
 
 	Results map[string]Form // by client name; "" is for all that are not named
 
@@ -126,6 +127,12 @@ type Server struct {
 func New(o Options) (*Server, error) {
 	if o.Tools == nil {
 		return nil, errors.New("server: Options.Tools is not set")
+	}
+	if o.Resource != nil {
+		if err := o.Resource.check(); err != nil {
+			return nil, err
+		}
+		o.ResourceMetadata = cmp.Or(o.ResourceMetadata, o.Resource.metadata())
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
