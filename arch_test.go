@@ -75,6 +75,7 @@ var mayImport = map[string]string{
 
 	// for operators
 	"exposure":          "identity policy policy/expression problem query schema value",
+	"expect":            "config/strict exposure identity problem query value",
 	"exposure/findings": "exposure identity policy problem schema value",
 
 	"trial": "audit exposure identity problem",
@@ -100,7 +101,7 @@ var mayImport = map[string]string{
 	"cmd/bailiwick/export":   ". identity query shape value",
 	"cmd/bailiwick/oneshot":  ". client cmd/bailiwick/export cmd/bailiwick/plant cmd/bailiwick/terminal identity problem server value",
 	"cmd/bailiwick/plant":    "*",
-	"cmd/bailiwick/policies": "audit cmd/bailiwick/plant cmd/bailiwick/terminal config exposure exposure/findings identity problem store/sqlite trial",
+	"cmd/bailiwick/policies": "audit cmd/bailiwick/plant cmd/bailiwick/terminal config config/strict expect exposure exposure/findings identity problem store/sqlite trial",
 	"cmd/bailiwick/terminal": "client config problem",
 	"cmd/bailiwick/tokens":   "cmd/bailiwick/plant cmd/bailiwick/terminal config identity",
 }

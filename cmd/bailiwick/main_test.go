@@ -33,7 +33,12 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs the conversations of people with the command line: real processes, files and connections.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{Dir: "testdata/script", Cmds: commands, RequireExplicitExec: true, RequireUniqueNames: true})
+	examples, err := filepath.Abs("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{Dir: "testdata/script", Cmds: commands, RequireExplicitExec: true, RequireUniqueNames: true,
+		Setup: func(env *testscript.Env) error { env.Setenv("EXAMPLES", examples); return nil }})
 }
 
 // TestPostgres runs those that need a PostgreSQL. $PG leads to an empty database of it, through a gate that can be

@@ -25,7 +25,7 @@ import (
 // Command returns the commands.
 func Command(t *terminal.Terminal) *cobra.Command {
 	cmd := terminal.Group(&cobra.Command{Use: "policy", Short: "Ask about rules: what they show, why they refuse, what is odd, what others would change"})
-	cmd.AddCommand(describe(t), explain(t), review(t), diff(t))
+	cmd.AddCommand(describe(t), explain(t), review(t), test(t), diff(t))
 	return cmd
 }
 
