@@ -206,6 +206,32 @@ func TestConcurrency(t *testing.T) {
 	})
 }
 
+// A place that becomes free is one place, however many are taken beside it, and whoever comes and goes.
+func TestPlaces(t *testing.T) {
+	l := limit.New(limit.Options{Concurrency: 2, Queue: -1})
+	enter := func(owner, token, want string) func() {
+		t.Helper()
+		release, err := acquire(l, t.Context(), owner, token)
+		if got := problem.Of(err); want == "" && err != nil || want != "" && (got == nil || got.Kind != want) {
+			t.Fatalf("%v, want %q", err, want)
+		}
+		return release
+	}
+	first := enter("ana", "t1", "")
+	enter("ana", "t1", "")
+	enter("ana", "t1", "queue_full")
+	first()
+	enter("ana", "t1", "")
+	enter("ana", "t1", "queue_full")
+	enter("bob", "t2", "") // a token has its own, whoever owns it
+	// Those without a token share their owner's.
+	for _, owner := range []string{"ana", "bob"} {
+		enter(owner, "", "")
+		enter(owner, "", "")
+		enter(owner, "", "queue_full")
+	}
+}
+
 // TestStorm runs many callers that give up at random: never more than the cap run, and at the end all is free.
 func TestStorm(t *testing.T) {
 	const most = 4
