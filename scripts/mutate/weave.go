@@ -96,7 +96,7 @@ func (w *weaver) visit(n ast.Node) bool {
 		w.condition(n.Cond)
 	case *ast.ForStmt:
 		if n.Cond != nil {
-			w.wrap(n.Cond, "(mutantOn != %d && ", ")", "never")
+			w.wrap(n.Cond, "(mutantOn != %d && (", "))", "never")
 		}
 	case *ast.SwitchStmt:
 		if n.Tag != nil {
@@ -119,7 +119,7 @@ func (w *weaver) visit(n ast.Node) bool {
 
 // condition can be always or never true.
 func (w *weaver) condition(e ast.Expr) {
-	w.wrap(e, "(mutantOn != %d && ", ")", "never")
+	w.wrap(e, "(mutantOn != %d && (", "))", "never")
 	w.wrap(e, "(mutantOn == %d || ", ")", "always")
 }
 
@@ -130,8 +130,8 @@ func (w *weaver) binary(n *ast.BinaryExpr) {
 		w.wrap(n.X, "(mutantOn == %d || ", ")", "left of && out")
 		w.wrap(n.Y, "(mutantOn == %d || ", ")", "right of && out")
 	case token.LOR:
-		w.wrap(n.X, "(mutantOn != %d && ", ")", "left of || out")
-		w.wrap(n.Y, "(mutantOn != %d && ", ")", "right of || out")
+		w.wrap(n.X, "(mutantOn != %d && (", "))", "left of || out")
+		w.wrap(n.Y, "(mutantOn != %d && (", "))", "right of || out")
 	case token.LSS, token.GTR:
 		if plain(n.X) && plain(n.Y) {
 			w.wrap(n, "(mutantOn == %d && "+w.text(n.X)+" == "+w.text(n.Y)+" || ", ")", "or equal")
