@@ -62,16 +62,17 @@ var mayImport = map[string]string{
 	"source/sourcetest/pipelines": "algebra identity policy problem query schema source source/sourcetest value",
 
 	// doors to people and agents
-	"tool":          ". identity policy problem query query/search schema shape value",
-	"prompt":        ". identity policy problem query schema tool value",
-	"server":        "identity problem prompt server/gate server/state server/wire tool value",
-	"server/wire":   "problem value",
-	"server/gate":   "",
-	"server/state":  "",
-	"conformance":   "identity problem server tool value",
-	"config":        "config/strict identity policy policy/expression problem query schema value",
-	"config/strict": "problem query value",
-	"client":        "problem value",
+	"tool":            ". identity policy problem query query/search schema shape value",
+	"prompt":          ". identity policy problem query schema tool value",
+	"server":          "identity problem prompt server/gate server/metadata server/state server/wire tool value",
+	"server/wire":     "problem value",
+	"server/gate":     "",
+	"server/metadata": "identity",
+	"server/state":    "",
+	"conformance":     "identity problem server tool value",
+	"config":          "config/strict identity policy policy/expression problem query schema value",
+	"config/strict":   "problem query value",
+	"client":          "problem value",
 
 	// for operators
 	"exposure":          "identity policy policy/expression problem query schema value",
@@ -103,7 +104,7 @@ var mayImport = map[string]string{
 	"cmd/bailiwick/plant":    "*",
 	"cmd/bailiwick/policies": "audit cmd/bailiwick/plant cmd/bailiwick/terminal config config/strict expect exposure exposure/findings identity problem store/sqlite trial",
 	"cmd/bailiwick/terminal": "client config problem",
-	"cmd/bailiwick/tokens":   "cmd/bailiwick/plant cmd/bailiwick/terminal config identity",
+	"cmd/bailiwick/tokens":   "cmd/bailiwick/plant cmd/bailiwick/terminal config exposure identity problem query value",
 }
 
 func TestImports(t *testing.T) {

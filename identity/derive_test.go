@@ -201,3 +201,14 @@ func TestForms(t *testing.T) {
 		}
 	}
 }
+
+// TestTokenNarrows wants all that narrows a token to be of its principal.
+func TestTokenNarrows(t *testing.T) {
+	r := newRoom(t, identity.TokenOptions{})
+	_, secret := r.create(identity.Token{Owner: "ana", Tenant: "acme", Tools: identity.List{Only: []string{"a"}}, Classes: identity.List{Except: []string{"b"}},
+		Actions: identity.List{Only: []string{"c"}}, Filters: map[string]string{"default": `{"d":1}`}})
+	who, err := r.Authenticate(t.Context(), secret, nowhere)
+	if err != nil || who.Tools.Allows("x") || who.Classes.Allows("b") || !who.Classes.Allows("x") || who.Actions.Allows("x") || !who.Actions.Allows("c") || who.Filters["default"] == nil {
+		t.Errorf("%+v, %v", who, err)
+	}
+}

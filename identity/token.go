@@ -44,6 +44,7 @@ type Token struct {
 	Tenant  string            `json:"tenant,omitempty"`
 	Scopes  []Scope           `json:"scopes"`
 	Tools   List              `json:"tools,omitzero"`
+	Actions List              `json:"actions,omitzero"`
 	Classes List              `json:"classes,omitzero"`
 	Filters map[string]string `json:"-"`             // by class or "default": a where object of query.ParseRule as JSON text
 	IPs     []netip.Prefix    `json:"ips,omitempty"` // addresses it may come from; empty allows all

@@ -146,7 +146,7 @@ func (t *Token) Principal() (Principal, error) {
 		return Principal{}, err
 	}
 	return Principal{ID: "token:" + t.ID, Name: t.Name, Kind: t.Kind, Owner: t.Owner, Tenant: t.Tenant, Scopes: t.Scopes,
-		TokenID: t.ID, Tools: t.Tools, Classes: t.Classes, Filters: filters}, nil
+		TokenID: t.ID, Tools: t.Tools, Actions: t.Actions, Classes: t.Classes, Filters: filters}, nil
 }
 
 // Create makes a token as want says and returns its record and the token itself, which can't be had again. want's ID,

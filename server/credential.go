@@ -9,6 +9,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/server/metadata"
 	"github.com/bailiwick-dev/bailiwick/server/wire"
 )
 
@@ -48,7 +49,7 @@ func (s *Server) identify(r *http.Request) (identity.Principal, *wire.Fault) {
 func (s *Server) unauthorized() *wire.Fault {
 	return &wire.Fault{
 		Status: http.StatusUnauthorized, Code: wire.CodeUnauthorized, Message: "Unauthorized",
-		Header: [2]string{"WWW-Authenticate", s.challenge()},
+		Header: [2]string{"WWW-Authenticate", metadata.Challenge(s.options.ResourceMetadata)},
 	}
 }
 

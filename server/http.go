@@ -39,7 +39,9 @@ func (s *Server) Handler() http.Handler {
 	if s.options.Metrics != nil {
 		mux.HandleFunc("GET /metrics", s.guard(s.serveMetrics))
 	}
-	s.serveMetadata(mux)
+	if s.options.Resource != nil {
+		s.options.Resource.Mount(mux)
+	}
 	return mux
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity/oidc"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/server"
+	"github.com/bailiwick-dev/bailiwick/server/metadata"
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
@@ -148,7 +149,7 @@ func TestResource(t *testing.T) {
 	s.put("drop", tool.Custom, fails(&problem.Error{Code: problem.PermissionDenied, Detail: "no", Scope: "write"}))
 	s.put("explain", tool.Custom, fails(&problem.Error{Code: problem.PermissionDenied, Detail: "no", Scope: "explain"}))
 	words := map[identity.Scope]string{"read": "db:use", "write": "db:change", "delete": "db:change"}
-	_, url := start(t, server.Options{Tools: s, Tokens: l.door(), Resource: &server.Resource{URL: "https://agents.example/db/mcp", Issuers: []string{l.URL}, Words: words}})
+	_, url := start(t, server.Options{Tools: s, Tokens: l.door(), Resource: &metadata.Resource{URL: "https://agents.example/db/mcp", Issuers: []string{l.URL}, Words: words}})
 	const wellKnown = "/.well-known/oauth-protected-resource"
 	want := `{"resource":"https://agents.example/db/mcp","authorization_servers":["` + l.URL + `"],"scopes_supported":["db:use","db:change"],"bearer_methods_supported":["header"]}` + "\n"
 	for path, status := range map[string]int{wellKnown: 200, wellKnown + "/mcp": 200, wellKnown + "/db/mcp": 200, wellKnown + "/other": 404, wellKnown + "/": 404} {
@@ -165,16 +166,16 @@ func TestResource(t *testing.T) {
 			t.Errorf("%s: %s %s", path, res.Status, b)
 		}
 	}
-	const metadata = `resource_metadata="https://agents.example/.well-known/oauth-protected-resource/db/mcp"`
+	const named = `resource_metadata="https://agents.example/.well-known/oauth-protected-resource/db/mcp"`
 	for _, tt := range []struct {
 		name, tool, credential string
 		status                 int
 		want                   string
 	}{
-		{"nobody", "drop", "x", 401, "Bearer " + metadata},
-		{"a token of the issuer", "drop", l.token("ana", "here", nil), 403, `Bearer error="insufficient_scope", scope="db:use db:change", ` + metadata},
-		{"a scope that the issuer has no word for", "explain", l.token("ana", "here", nil), 403, `Bearer error="insufficient_scope", scope="db:use", ` + metadata},
-		{"a token of ours", "drop", "bw_ann", 403, `Bearer error="insufficient_scope", scope="write", ` + metadata},
+		{"nobody", "drop", "x", 401, "Bearer " + named},
+		{"a token of the issuer", "drop", l.token("ana", "here", nil), 403, `Bearer error="insufficient_scope", scope="db:use db:change", ` + named},
+		{"a scope that the issuer has no word for", "explain", l.token("ana", "here", nil), 403, `Bearer error="insufficient_scope", scope="db:use", ` + named},
+		{"a token of ours", "drop", "bw_ann", 403, `Bearer error="insufficient_scope", scope="write", ` + named},
 	} {
 		for way, c := range map[string]call{"direct": modern(tt.tool, "", ""), "SDK": modern(tt.tool, "", `"progressToken":1`)} {
 			c.header += "\n-Authorization\nAuthorization: Bearer " + tt.credential
@@ -185,7 +186,7 @@ func TestResource(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", "agents.example/mcp", "ftp://agents.example/mcp", "https://agents.example/mcp?x=1"} {
-		if _, err := server.New(server.Options{Tools: s, Resource: &server.Resource{URL: bad}}); err == nil {
+		if _, err := server.New(server.Options{Tools: s, Resource: &metadata.Resource{URL: bad}}); err == nil {
 			t.Errorf("%q is taken", bad)
 		}
 	}

@@ -128,7 +128,7 @@ func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	case f != nil:
 		f.Write(w, "")
 	case !who.Has(identity.Operator) && !who.Has(identity.Audit):
-		lacks := missing{string(identity.Audit), s.stepUp(who, identity.Audit)}
+		lacks := missing{string(identity.Audit), s.options.Resource.StepUp(s.options.ResourceMetadata, who, identity.Audit)}
 		f := lacks.fault(newCorrelation())
 		f.Write(w, "")
 	default:

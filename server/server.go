@@ -20,6 +20,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/server/gate"
+	"github.com/bailiwick-dev/bailiwick/server/metadata"
 	"github.com/bailiwick-dev/bailiwick/server/state"
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
@@ -62,10 +63,10 @@ type Options struct {
 	Authenticate func(*http.Request) (identity.Principal, error)
 	Anonymous    *identity.Principal
 
-	AllowedOrigins   []string  // "https://app.example"; a browser page of this host itself is always let in
-	AllowedHosts     []string  // names in the Host header, with or without a port; nil lets only loopback names reach a loopback address
-	Resource         *Resource // served as RFC 9728 metadata; nil serves none
-	ResourceMetadata string    // URL of the RFC 9728 metadata, named in 401 and 403 answers; "" is that of Resource, or none
+	AllowedOrigins   []string           // "https://app.example"; a browser page of this host itself is always let in
+	AllowedHosts     []string           // names in the Host header, with or without a port; nil lets only loopback names reach a loopback address
+	Resource         *metadata.Resource // served as RFC 9728 metadata; nil serves none
+	ResourceMetadata string             // URL of the RFC 9728 metadata, named in 401 and 403 answers; "" is that of Resource, or none
 
 	Results map[string]Form // by client name; "" is for all that are not named
 
@@ -129,10 +130,10 @@ func New(o Options) (*Server, error) {
 		return nil, errors.New("server: Options.Tools is not set")
 	}
 	if o.Resource != nil {
-		if err := o.Resource.check(); err != nil {
+		if err := o.Resource.Check(); err != nil {
 			return nil, err
 		}
-		o.ResourceMetadata = cmp.Or(o.ResourceMetadata, o.Resource.metadata())
+		o.ResourceMetadata = cmp.Or(o.ResourceMetadata, o.Resource.Address())
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -25,12 +25,12 @@ type tokenVersion struct {
 	read    time.Time
 }
 
-const tokenColumns = `id, prefix, hash, name, kind, owner, tenant, scopes, tools, classes, filters, ips, created, expires, used, revoked`
+const tokenColumns = `id, prefix, hash, name, kind, owner, tenant, scopes, tools, classes, filters, ips, created, expires, used, revoked, actions`
 
 // AddToken keeps a new token.
 func (s *Store) AddToken(ctx context.Context, t identity.Token) error {
-	var texts [3]string
-	for i, v := range []any{t.Tools, t.Classes, t.Filters} {
+	var texts [4]string
+	for i, v := range []any{t.Tools, t.Classes, t.Filters, t.Actions} {
 		b, err := json.Marshal(v)
 		if err != nil {
 			return err
@@ -38,9 +38,9 @@ func (s *Store) AddToken(ctx context.Context, t identity.Token) error {
 		texts[i] = string(b)
 	}
 	err := s.changeTokens(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO token (`+tokenColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		_, err := tx.ExecContext(ctx, `INSERT INTO token (`+tokenColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			t.ID, t.Prefix, t.Hash[:], t.Name, string(t.Kind), t.Owner, t.Tenant, words(t.Scopes), texts[0], texts[1], texts[2],
-			words(t.IPs), t.Created.UnixMicro(), t.Expires.UnixMicro(), micros(t.LastUsed), micros(t.Revoked))
+			words(t.IPs), t.Created.UnixMicro(), t.Expires.UnixMicro(), micros(t.LastUsed), micros(t.Revoked), texts[3])
 		return err
 	})
 	if primary(err) == code.SQLITE_CONSTRAINT {
@@ -163,11 +163,11 @@ func noToken() *problem.Error { return problem.New(problem.NotFound, "There is n
 func scanToken(row interface{ Scan(...any) error }) (identity.Token, error) {
 	var t identity.Token
 	var hash []byte
-	var kind, scopes, tools, classes, filters, ips string
+	var kind, scopes, tools, classes, filters, ips, actions string
 	var created, expires int64
 	var used, revoked sql.NullInt64
 	err := row.Scan(&t.ID, &t.Prefix, &hash, &t.Name, &kind, &t.Owner, &t.Tenant, &scopes, &tools, &classes, &filters, &ips,
-		&created, &expires, &used, &revoked)
+		&created, &expires, &used, &revoked, &actions)
 	if err != nil {
 		return identity.Token{}, err
 	}
@@ -185,7 +185,8 @@ func scanToken(row interface{ Scan(...any) error }) (identity.Token, error) {
 		}
 		t.IPs = append(t.IPs, p)
 	}
-	err = errors.Join(json.Unmarshal([]byte(tools), &t.Tools), json.Unmarshal([]byte(classes), &t.Classes), json.Unmarshal([]byte(filters), &t.Filters))
+	err = errors.Join(json.Unmarshal([]byte(tools), &t.Tools), json.Unmarshal([]byte(classes), &t.Classes), json.Unmarshal([]byte(filters), &t.Filters),
+		json.Unmarshal([]byte(actions), &t.Actions))
 	if err != nil {
 		return identity.Token{}, fmt.Errorf("token %s: %w", t.ID, err)
 	}

@@ -21,6 +21,7 @@ func token(id string) identity.Token {
 		ID: id, Prefix: "pre" + id, Hash: sha256.Sum256([]byte(id)), Name: "Écrivain ‘" + id + "’", Kind: identity.Agent,
 		Owner: "ana@example.com", Tenant: "acme", Scopes: []identity.Scope{identity.Read, identity.Write},
 		Tools:   identity.List{Only: []string{"query_class"}, Except: []string{"call_api"}},
+		Actions: identity.List{Only: []string{"archive", "issues.close"}, Except: []string{"ban"}},
 		Classes: identity.List{Only: []string{}, Except: []string{"tracker.api_keys"}}, // an empty Only keeps none
 		Filters: map[string]string{"default": `{"org_id":9007199254740993}`, "tracker.issues": `{"a":{"$ne":"b c"}}`},
 		IPs:     []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/32")},

@@ -169,12 +169,15 @@ func allTools(c *config.Config) []tool.Tool {
 }
 
 // CheckTools refuses names of tools in c that no tool has.
-func CheckTools(c *config.Config) error {
+func CheckTools(c *config.Config) error { return c.CheckTools(ToolNames(c)) }
+
+// ToolNames returns the names of all tools that there are, served or not.
+func ToolNames(c *config.Config) []string {
 	names := []string{"list_tools"} // every set has it
 	for _, t := range allTools(c) {
 		names = append(names, t.Name)
 	}
-	return c.CheckTools(names)
+	return names
 }
 
 // tools are those that c serves.

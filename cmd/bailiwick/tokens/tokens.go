@@ -30,6 +30,7 @@ func create(t *terminal.Terminal) *cobra.Command {
 	var k plant.Keep
 	var want identity.Token
 	var kind, scopes, ips, expires string
+	var filters []string
 	cmd := &cobra.Command{
 		Use:     "create --name NAME",
 		Short:   "Make a token and show it, once",
@@ -38,6 +39,12 @@ func create(t *terminal.Terminal) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return k.Tokens(cmd.Context(), func(tokens *identity.Tokens, c *config.Config) (err error) {
 				want.Kind = identity.Kind(kind)
+				if err := known(c, want.Tools); err != nil {
+					return err
+				}
+				if want.Filters, err = parseFilters(filters); err != nil {
+					return err
+				}
 				if want.Scopes, err = identity.ParseScopes(scopes); err != nil {
 					return err
 				}
@@ -70,7 +77,12 @@ func create(t *terminal.Terminal) *cobra.Command {
 	f.StringVar(&kind, "kind", "agent", "agent, human or service")
 	f.StringVar(&expires, "expires", "", "how long it is good for: 90d, 12h (default that of the configuration, else 90d)")
 	f.StringSliceVar(&want.Tools.Only, "tools", nil, "only these `TOOLS`")
-	f.StringSliceVar(&want.Classes.Only, "classes", nil, "only these `CLASSES`")
+	f.StringSliceVar(&want.Tools.Except, "except-tools", nil, "all but these `TOOLS`")
+	f.StringSliceVar(&want.Classes.Only, "classes", nil, "only these `CLASSES`, as source.class or class")
+	f.StringSliceVar(&want.Classes.Except, "except-classes", nil, "all but these `CLASSES`")
+	f.StringSliceVar(&want.Actions.Only, "actions", nil, "only these `ACTIONS`, as name or Class.name")
+	f.StringSliceVar(&want.Actions.Except, "except-actions", nil, "all but these `ACTIONS`")
+	f.StringArrayVar(&filters, "filter", nil, "only records of a class, or of all for default, that match: `CLASS=WHERE`, a where object; can be given again")
 	f.StringVar(&ips, "ip", "", "only from these `ADDRESSES` or CIDR ranges")
 	return cmd
 }
@@ -114,14 +126,16 @@ func list(t *terminal.Terminal) *cobra.Command {
 					return err
 				}
 				if t.JSON {
-					return t.PrintJSON(struct {
-						Tokens []identity.Token `json:"tokens"`
-					}{append([]identity.Token{}, all...)})
+					shown := []listed{}
+					for _, k := range all {
+						shown = append(shown, listed{k, digests(k)})
+					}
+					return t.PrintJSON(map[string][]listed{"tokens": shown})
 				}
 				w := tabwriter.NewWriter(t.Out, 0, 8, 2, ' ', 0)
-				fmt.Fprintln(w, "ID\tNAME\tKIND\tOWNER\tTENANT\tSCOPES\tSTATE\tLAST USED")
+				fmt.Fprintln(w, "ID\tNAME\tKIND\tOWNER\tTENANT\tSCOPES\tSTATE\tLAST USED\tNARROWED TO")
 				for _, k := range all {
-					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Name, k.Kind, dash(k.Owner), dash(k.Tenant), join(k.Scopes), state(k, time.Now()), day(k.LastUsed))
+					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Name, k.Kind, dash(k.Owner), dash(k.Tenant), join(k.Scopes), state(k, time.Now()), day(k.LastUsed), dash(narrowed(k)))
 				}
 				return w.Flush()
 			})

@@ -1,0 +1,41 @@
+package sqlite_test
+
+import (
+	"database/sql"
+	"path/filepath"
+	"testing"
+)
+
+// TestOlderFile wants a token of an older file to be good for what it was good for.
+func TestOlderFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bailiwick.db")
+	if err := openFile(t, path).Close(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{
+		`ALTER TABLE token DROP COLUMN actions`,
+		`DELETE FROM goose_db_version WHERE version_id >= 3`,
+		`INSERT INTO token VALUES ('1', 'prefix', zeroblob(32), 'bot', 'agent', '', '', 'read', '{"only":["query_class"]}', '{}', 'null', '', 1, 2, NULL, NULL)`,
+	} {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(statement, err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		s := openFile(t, path)
+		got, err := s.TokenByPrefix(t.Context(), "prefix")
+		if err != nil || got.Name != "bot" || got.Tools.Allows("other") || !got.Tools.Allows("query_class") || !got.Actions.Allows("archive") || got.Actions.Only != nil {
+			t.Errorf("%+v, %v", got, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

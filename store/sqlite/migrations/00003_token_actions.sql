@@ -1,0 +1,2 @@
+-- +goose Up
+ALTER TABLE token ADD COLUMN actions TEXT NOT NULL DEFAULT '{}'; -- JSON {only, except}
