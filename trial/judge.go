@@ -73,7 +73,10 @@ func named(g *exposure.Regime, r *audit.Record) (classes []string, fields map[st
 // verdicts are all that the rules say of a call, in the order in which a call asks them: the tool, the classes, the
 // fields.
 func verdicts(g *exposure.Regime, who identity.Principal, r *audit.Record) []exposure.Verdict {
-	out := []exposure.Verdict{g.ToolVerdict(who, r.Tool)}
+	var out []exposure.Verdict
+	if _, known := g.Tool(r.Tool); known || r.Kind == "unknown_tool" {
+		out = append(out, g.ToolVerdict(who, r.Tool))
+	} // else a prompt, a resource, or a tool of the program that Bailiwick stands in: its classes are judged alone
 	classes, fields := named(g, r)
 	for _, c := range classes {
 		v := g.ClassVerdict(who, c)
@@ -155,6 +158,11 @@ func outside(g *exposure.Regime, r *audit.Record) (v exposure.Verdict, ok bool) 
 		return exposure.Verdict{Reason: cmp.Or(r.Kind, r.Code), DeniedAt: exposure.AtLimit, Rule: []string{"limits"}, Why: "a limit of the principal or its owner was reached"}, true
 	case r.Kind == "" && (code == problem.InvalidArgument || code == problem.InvalidQuery || code == problem.Unsupported || code == problem.NotFound || code == problem.Conflict):
 		return exposure.Verdict{Reason: r.Code, DeniedAt: exposure.AtCatalogue, Why: "the call itself was not right; no rule refused it"}, true
+	}
+	if _, known := g.Tool(r.Tool); !known && r.Kind == "scope" {
+		return exposure.Verdict{Reason: r.Kind, DeniedAt: exposure.AtScope, Rule: []string{"principal", "scopes"}, Why: "the principal lacked the scope that it needs"}, true
+	} else if !known && r.Kind == "tool_filtered" {
+		return exposure.Verdict{Reason: r.Kind, DeniedAt: exposure.AtList, Rule: []string{"principal", "tools"}, Why: "the principal's list of tools leaves out what it leads to"}, true
 	}
 	v, ok = kinds[r.Kind]
 	v.Reason = r.Kind

@@ -2,6 +2,7 @@ package trial_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -110,6 +111,9 @@ func TestTrial(t *testing.T) {
 			"undecided (rebuilt): classes.app.issues.tenant asks for what isn't recorded of the principal"},
 		{"a tenant, of somebody who isn't known any more", rule("issues", policy.ClassRule{Tenant: &policy.TenantRule{Field: "org"}}), other,
 			`changed (rebuilt): records of app.issues would be narrowed by tenant {"org":"sha256:822b33ad"}`},
+		{"a prompt about a class that is hidden now", rule("issues", policy.ClassRule{Hidden: true}), call("prompt:class_overview", "app.issues", "class_name"), "refused: hidden_class classes.app.issues.hidden"},
+		{"a resource that is shown now", rule("keys", policy.ClassRule{}), refused(call("resource", "app.keys", ""), "hidden_class"), "allowed: hidden_class classes.app.keys.hidden"},
+		{"a tool of the program", rule("issues", policy.ClassRule{Denied: []string{"title"}}), call("triage", "app.issues app.issues.title", ""), "refused: field_denied classes.app.issues.denied.0"},
 		{"somebody derived", rule("issues", policy.ClassRule{Hidden: true}), derived, "refused (rebuilt): hidden_class classes.app.issues.hidden"},
 		{"scans that are refused no longer", func(r *policy.Rules) { r.RefuseScans = false }, refused(call("query_class", "app.issues", "class_name"), "scan"), "allowed: scan policy.refuse_scans"},
 	} {
@@ -146,7 +150,9 @@ func TestTrial(t *testing.T) {
 func TestTrialCounts(t *testing.T) {
 	is := open()
 	is.Classes["app.issues"] = policy.ClassRule{Hidden: true}
-	run := trial.Trial{Old: trial.Side{Regime: regime(t, open(), tools), Directory: directory()}, New: trial.Side{Regime: regime(t, is, tools[1:]), Directory: directory()}}
+	fewer := slices.Clone(tools)
+	fewer[0].Off = true
+	run := trial.Trial{Old: trial.Side{Regime: regime(t, open(), tools), Directory: directory()}, New: trial.Side{Regime: regime(t, is, fewer), Directory: directory()}}
 	for i := range 5 {
 		r := call("get_object", "app.issues", "class_name object_id")
 		r.Time = noon.Add(time.Duration(-i) * time.Hour)
@@ -160,7 +166,7 @@ func TestTrialCounts(t *testing.T) {
 	for _, c := range report.Changes {
 		got = append(got, fmt.Sprintf("%s %s %s %d %s %s", c.Ends, c.Tool, strings.Join(c.Uses, ","), c.Calls, c.Last.Format(time.TimeOnly), c.Verdict.Reason))
 	}
-	want := []string{"refused get_object app.issues 5 12:00:00 hidden_class", "refused query_class app.users,app.users.name 1 12:00:00 unknown_tool"}
+	want := []string{"refused get_object app.issues 5 12:00:00 hidden_class", "refused query_class app.users,app.users.name 1 12:00:00 tool_off"}
 	if diff := cmp.Diff(want, got); diff != "" || report.Calls != 7 || report.Same != 1 {
 		t.Errorf("%s%+v", diff, report)
 	}
@@ -191,6 +197,8 @@ func TestExplain(t *testing.T) {
 			"field_masked @  classes.app.issues.mask.title, still: the field leaves masked (hash), and can't be filtered, sorted, grouped or joined on"},
 		{"a scope", code(call("delete_object", "", ""), "permission_denied", "scope"), "scope @ scope principal.scopes, still: delete_object needs the scope delete, and the principal has read"},
 		{"a list of the principal", code(stdio, "unknown_tool", "tool_filtered"), "tool_filtered @ list principal.tools.only, still: the principal's list of tools leaves query_class out"},
+		{"a prompt of a tool that isn't kept", code(call("prompt:class_overview", "", ""), "unknown_tool", "tool_filtered"), "tool_filtered @ list principal.tools, still: the principal's list of tools leaves out what it leads to"},
+		{"a prompt about a hidden class", refused(call("prompt:class_overview", "app.keys", ""), "hidden_class"), "hidden_class @ class classes.app.keys.hidden, still: the class is hidden"},
 		{"a rule that is gone", refused(call("query_class", "app.users", ""), "hidden_class"), "hidden_class @  : the rules in force now would not refuse it"},
 		{"other rules then", older, " @  : the call was not refused (ok); other rules were in force then: older"},
 		{"a scan", code(call("query_class", "app.users", ""), "invalid_query", "scan"),
