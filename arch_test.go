@@ -79,7 +79,7 @@ var mayImport = map[string]string{
 	"expect":            "config/strict exposure identity problem query value",
 	"exposure/findings": "exposure identity policy problem schema value",
 
-	"trial": "audit exposure identity problem",
+	"trial": "audit exposure identity policy/expression problem",
 	"draft": "config exposure policy schema",
 
 	// beside the way

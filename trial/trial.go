@@ -10,6 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/exposure"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy/expression"
 )
 
 // A Side is rules, and who is known under them.
@@ -168,8 +169,11 @@ func (t *Trial) claims(r *audit.Record) string {
 		classes, _ := named(side.Regime, r)
 		for _, name := range classes {
 			rule, key, _ := side.Regime.Ruled(side.Regime.Class(name))
-			if rule.Tenant != nil && (strings.Contains(rule.Tenant.Is, "claims") || rule.Tenant.Bypass != "") {
+			switch {
+			case rule.Tenant != nil && (strings.Contains(rule.Tenant.Is, "claims") || rule.Tenant.Bypass != ""):
 				return "classes." + key + ".tenant asks for what isn't recorded of the principal"
+			case expression.Within(rule.Canonical):
+				return "classes." + key + ".canonical asks about the principal, of whom not all is recorded"
 			}
 		}
 	}
