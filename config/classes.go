@@ -38,7 +38,7 @@ func (c *Config) classRule(rule *policy.ClassRule) strict.Shape {
 		{Name: "join", Doc: "The fields that are shown where a pointer to the class is included, besides the key and the timestamps; without it all but the large", Shape: strict.List(&rule.Join, "field names", nil)},
 		{Name: "mask", Doc: "By field: its value leaves as partial, hash or null; it can't be filtered, sorted, grouped or joined on", Shape: masks(rule)},
 		{Name: "tenant", Doc: "Which records belong to whom: by a field, or through a pointer to a class that has a tenant", Shape: c.tenantRule(rule, &tenant)},
-		{Name: "canonical", Doc: "What counts as a live record: a where object", Shape: c.where(&rule.Canonical)},
+		{Name: "canonical", Doc: "What counts as a live record: a where object, in which {$cel: principal.claims.region} can stand for a value", Shape: c.where(&rule.Canonical)},
 		{Name: "allow_scan", Doc: "The class is small: policy.refuse_scans doesn't hold for it", Shape: strict.Flag(&rule.AllowScan)},
 		{Name: "fields", Doc: "What fields mean, for agents", Shape: fieldRules(rule)},
 	}

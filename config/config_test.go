@@ -196,6 +196,20 @@ func TestLeast(t *testing.T) {
 	}
 }
 
+// TestExpressionsDocument reads the example that docs/expressions.md shows.
+func TestExpressionsDocument(t *testing.T) {
+	doc, err := os.ReadFile("../docs/expressions.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(doc), "```yaml\n")
+	example, _, ok := strings.Cut(rest, "```")
+	c, err := config.Parse("bailiwick.yaml", []byte(example), env)
+	if !ok || err != nil || c.Rules.Classes["issues"].Tenant.Bypass == "" || c.Stdio.Filters["issues"] == nil {
+		t.Errorf("%v\n%s", err, example)
+	}
+}
+
 func TestDemo(t *testing.T) {
 	c, err := config.Parse("bailiwick.yaml", []byte(demo.Config), env)
 	if err != nil {

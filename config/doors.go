@@ -38,7 +38,7 @@ func (c *Config) principal(p *identity.Principal, id string) strict.Shape {
 		{Name: "claims", Doc: "What rules can ask for as principal.claims.<name>", Shape: strict.Data(&p.Claims)},
 		{Name: "tools", Doc: "Narrows the tools", Shape: strict.Object(listKeys(&named.tools, "tool names"), strict.NotEmpty)},
 		{Name: "classes", Doc: "Narrows the classes", Shape: strict.Object(listKeys(&named.classes, "class names"), strict.NotEmpty)},
-		{Name: "filters", Doc: "The rows it sees, by class or default for all: where objects", Shape: c.filters(&p.Filters)},
+		{Name: "filters", Doc: "The rows it sees, by class or default for all: where objects, in which {$cel: principal.claims.region} can stand for a value", Shape: c.filters(&p.Filters)},
 	}
 	return strict.Object(append(keys, strict.Later("actions", "kind")...), func(*strict.Reader, strict.Node, string) {
 		p.ID, p.Kind, p.Tools, p.Classes = id, identity.Agent, named.tools, named.classes

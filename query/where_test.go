@@ -103,7 +103,6 @@ func TestParseWhereRefuses(t *testing.T) {
 	}
 }
 
-// nestIn writes $inQuery in $inQuery, n deep.
 // TestParseRule has the values that rules alone can have, and what agents are told who write them.
 func TestParseRule(t *testing.T) {
 	for _, tt := range []struct{ in, out, agent string }{
@@ -161,6 +160,7 @@ func TestParseRule(t *testing.T) {
 	}
 }
 
+// nestIn writes $inQuery in $inQuery, n deep.
 func nestIn(n int) string {
 	return strings.Repeat(`{"a":{"$inQuery":{"className":"b","where":`, n) + `{"a":1}` + strings.Repeat(`}}}`, n)
 }
@@ -168,26 +168,36 @@ func nestIn(n int) string {
 func FuzzParseWhere(f *testing.F) {
 	f.Add(`{"a":{"$elemMatch":{"$gt":1}},"$or":[{"b":{"$regex":"^x","$options":"im"}},{"c.d":{"$nin":[1,null]}}]}`)
 	f.Add(`{"$nor":[{"a":{"$not":{"$size":2}}},{"b":{"__type":"Pointer","className":"x","objectId":"1"}}]}`)
+	f.Add(`{"a":{"$cel":"x"},"b":{"$nin":{"$cel":"y"},"$gte":{"$cel":"z"}},"c":{"$elemMatch":{"$eq":{"$cel":"x"}}}}`)
 	f.Fuzz(func(t *testing.T, in string) {
 		v, err := value.Read([]byte(in), 0)
 		if err != nil {
 			return
 		}
-		where, err := ParseWhere(v, "")
+		where, refused := ParseWhere(v, "")
+		if refused != nil && problem.CodeOf(refused) == problem.Internal {
+			t.Errorf("%s: %v", in, refused)
+		}
+		rule, err := ParseRule(v, "")
+		if refused == nil && (err != nil || Print(rule).String() != Print(where).String()) {
+			t.Errorf("%s means %s, and in a rule %s, %v", in, Print(where), Print(rule), err)
+		}
 		if err != nil {
-			if problem.CodeOf(err) == problem.Internal {
-				t.Errorf("%s: %v", in, err)
-			}
 			return
 		}
-		out := Print(where)
-		again, err := ParseWhere(out, "")
+		out := Print(rule)
+		again, err := ParseRule(out, "")
 		// Printing may nest one deeper than what was written; only that may be refused.
 		if err != nil && !strings.Contains(err.Error(), "deeper") && !strings.Contains(err.Error(), "more than") {
 			t.Errorf("%s prints as %s: %v", in, out, err)
 		}
 		if err == nil && Print(again).String() != out.String() {
 			t.Errorf("%s prints as %s, then as %s", in, out, Print(again))
+		}
+		if refused == nil && err == nil {
+			if _, err := ParseWhere(out, ""); err != nil {
+				t.Errorf("%s prints as %s, which only rules can say: %v", in, out, err)
+			}
 		}
 	})
 }
