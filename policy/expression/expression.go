@@ -135,7 +135,7 @@ func listed(v value.Value) (value.Value, error) {
 func failure(err error) error {
 	var cancelled interpreter.EvalCancelledError
 	switch {
-	case errors.As(err, &cancelled) && cancelled.Cause == interpreter.CostLimitExceeded:
+	case errors.As(err, &cancelled): // nothing else ends an evaluation
 		return ErrCost
 	case strings.HasPrefix(err.Error(), "no such key"):
 		return ErrNothing

@@ -32,7 +32,7 @@ func written(v value.Value) string {
 // TestEval is expression × principal → value or refusal.
 func TestEval(t *testing.T) {
 	const claims = `{"region": "eu", "regions": ["eu", "us"], "team": {"id": 7, "lead": null}, "level": 9007199254740993, "big": 18446744073709551615,
-		"rate": 0.1, "long": 0.1000000000000000000001, "huge": 1e400, "none": null, "blank": "", "empty": [], "holes": ["eu", null], "deep": [["eu"]],
+		"rate": 0.1, "long": 0.1000000000000000000001, "longs": [1, 0.1000000000000000000001], "huge": 1e400, "none": null, "blank": "", "empty": [], "holes": ["eu", null], "deep": [["eu"]],
 		"vip": true, "since": "2026-01-31T13:00:00Z", "org-id": "o1", "n": "x", "one": 1.0}`
 	c := NewCompiler()
 	for _, tt := range []struct {
@@ -70,6 +70,9 @@ func TestEval(t *testing.T) {
 		{"principal.claims.holes", List, ErrNothing.Error()},
 		{"principal.claims.deep", List, ErrKind.Error()},
 		{`principal.claims["org-id"]`, Scalar, `"o1"`},
+		{`principal.claims["long"]`, Scalar, "decimal 0.1000000000000000000001"},
+		{"principal.claims.none", List, ErrNothing.Error()},
+		{"principal.claims.none", Bool, ErrNothing.Error()},
 
 		// the same through CEL
 		{`principal.claims.region + ""`, Scalar, `"eu"`},
@@ -82,6 +85,12 @@ func TestEval(t *testing.T) {
 		{"principal.claims.one + 1", Scalar, "2"},
 		{"principal.claims.long + 0.0", Scalar, ErrInexact.Error()},
 		{"principal.claims.huge + 0.0", Scalar, ErrInexact.Error()},
+		{"principal.claims.longs.map(x, x * 2.0)", List, ErrInexact.Error()},
+		{"9223372036854775807u", Scalar, "9223372036854775807"},
+		{"9223372036854775808u", Scalar, "decimal 9223372036854775808"},
+		{"type(principal.depth) == int", Bool, "true"},
+		{"0.0 / 0.0", Scalar, ErrKind.Error()},
+		{`[dyn(b"x")]`, List, ErrKind.Error()},
 		{"1.0 / 0.0", Scalar, ErrKind.Error()},
 		{"principal.depth / (principal.depth - 2)", Scalar, ErrFailed.Error()},
 		{"9223372036854775807 + principal.depth", Scalar, ErrFailed.Error()},
@@ -147,6 +156,36 @@ func TestEval(t *testing.T) {
 			t.Errorf("%s: %s %v, want %s", text, got, err, want)
 		}
 	}
+	for text, want := range map[string]string{"principal.claims.size()": "0", `principal.claims[principal.id]`: ErrNothing.Error(), "principal.claims.a": ErrNothing.Error()} {
+		e, err := c.Compile(text, Scalar)
+		if err != nil {
+			t.Fatal(text, err)
+		}
+		v, err := e.Eval(identity.Principal{ID: "x"})
+		if got := written(v); err == nil && got != want || err != nil && err.Error() != want {
+			t.Errorf("%s of nothing: %s %v, want %s", text, got, err, want)
+		}
+	}
+	for _, n := range []int{MaxList, MaxList + 1} {
+		for _, text := range []string{"principal.claims.a", "principal.claims.a.map(x, x)"} {
+			e, err := c.Compile(text, List)
+			if err != nil {
+				t.Fatal(text, err)
+			}
+			if _, err := e.Eval(principal(t, `{"a": [`+strings.Repeat("1,", n-1)+`1]}`)); (err == nil) != (n == MaxList) {
+				t.Errorf("%s of %d: %v", text, n, err)
+			}
+		}
+	}
+	for _, text := range []string{"\xff", "a\x00"} { // an embedding program may say anything
+		e, err := c.Compile(`principal.name + ""`, Scalar)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := e.Eval(identity.Principal{Name: text}); !errors.Is(err, ErrKind) {
+			t.Errorf("%q: %s %v", text, written(v), err)
+		}
+	}
 	for _, text := range []string{"principal.claims.region", `principal.claims.region + ""`, `principal.claims[principal.id]`} {
 		e, err := c.Compile(text, Scalar)
 		if err != nil {
@@ -185,6 +224,10 @@ func TestCompileRefuses(t *testing.T) {
 		{"tenant", Scalar, "character 1 of the expression: undeclared reference to 'tenant'"},
 		{"now()", Scalar, "character 4 of the expression: undeclared reference to 'now'"},
 		{"principal.tenant + 1", Scalar, "character 18 of the expression: found no matching overload for '_+_' applied to '(string, int)'"},
+		{"principal.claims.org.a-id", Scalar, "character 24 of the expression: undeclared reference to 'id'"},
+		{`[duration("1h")]`, List, "it yields a list(duration), and has to yield a list of texts, numbers or booleans"},
+		{"[[dyn(1)]]", List, "it yields a list(list(dyn)), and has to yield a list of texts, numbers or booleans"},
+		{"matches()", Bool, "character 8 of the expression: found no matching overload for 'matches' applied to '()'"},
 		{"principal.claims.org-id", Scalar, `character 22 of the expression: undeclared reference to 'id'; write principal.claims["org-id"] for the claim of that name`},
 		{"principal.claims", Scalar, "it yields a map(string, dyn), and has to yield a text, a number or a boolean"},
 		{"principal.scopes", Scalar, "it yields a list(string), and has to yield a text, a number or a boolean"},

@@ -135,8 +135,8 @@ func number(v value.Value) (ref.Val, error) {
 	if n, err := strconv.ParseUint(v.Text(), 10, 64); err == nil {
 		return types.Uint(n), nil
 	}
-	f, ok := v.AsFloat()
-	if !ok || math.IsInf(f, 0) || !value.Equal(v, value.OfDecimal(strconv.FormatFloat(f, 'g', -1, 64))) {
+	f, _ := v.AsFloat()
+	if math.IsInf(f, 0) || !value.Equal(v, value.OfDecimal(strconv.FormatFloat(f, 'g', -1, 64))) {
 		return nil, ErrInexact
 	}
 	return types.Double(f), nil
@@ -175,9 +175,6 @@ func fromCEL(v ref.Val) (value.Value, error) {
 func fromList(v traits.Lister) (value.Value, error) {
 	list := []value.Value{}
 	for it := v.Iterator(); it.HasNext() == types.True; {
-		if len(list) == MaxList {
-			return value.Value{}, ErrKind
-		}
 		item, err := fromCEL(it.Next())
 		if err != nil {
 			return value.Value{}, err

@@ -1,0 +1,65 @@
+package expression
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// TestFill is filter × claims → the filter with values in it, and what of it was checked.
+func TestFill(t *testing.T) {
+	c := NewCompiler()
+	for _, tt := range []struct{ filter, claims, want, checked string }{
+		{`{"a": {"$cel": "principal.claims.x"}}`, `{"x": 1}`, `{"a":{"$eq":1}}`, `{"a":{"$eq":1}}`},
+		{`{"a": 1}`, `{}`, `{"a":{"$eq":1}}`, ""},
+		{`{"a": {"$cel": "principal.claims.x"}}`, `{"x": [1]}`, ErrKind.Error(), ""},
+		{`{"a": {"$in": {"$cel": "principal.claims.x"}}}`, `{"x": [1]}`, `{"a":{"$in":[1]}}`, `{"a":{"$in":[1]}}`},
+		{`{"a": {"$in": {"$cel": "principal.claims.x"}}}`, `{"x": 1}`, ErrKind.Error(), ""},
+		{`{"a": {"$cel": "principal.y"}}`, `{}`, "character 1 of the expression: a principal has no \"y\"; it has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth", ""},
+		{`{"$nor": [{"a": {"$cel": "principal.claims.x"}}, {"b": 2}]}`, `{"x": 1}`, `{"$nor":[{"a":{"$eq":1}},{"b":{"$eq":2}}]}`, `{"a":{"$eq":1}}`},
+		{`{"a": 5, "b": {"$not": {"$gt": {"$cel": "principal.claims.x"}}}}`, `{"x": 1}`, `{"$and":[{"a":{"$eq":5}},{"$not":{"b":{"$gt":1}}}]}`, `{"b":{"$gt":1}}`},
+		{`{"b": {"$not": {"$gt": {"$cel": "principal.claims.x"}}}}`, `{}`, ErrNothing.Error(), ""},
+		{`{"$and": [{"a": 1}, {"b": {"$cel": "principal.claims.x"}}]}`, `{}`, ErrNothing.Error(), ""},
+		{`{"$or": [{"a": 1}, {"b": {"$cel": "principal.claims.x"}}]}`, `{}`, ErrNothing.Error(), ""},
+		{`{"a": {"$elemMatch": {"b": {"$cel": "principal.claims.x"}}}}`, `{"x": 1}`, `{"a":{"$elemMatch":{"b":{"$eq":1}}}}`, ""},
+		{`{"a": {"$elemMatch": {"b": {"$cel": "principal.claims.x"}}}}`, `{}`, ErrNothing.Error(), ""},
+		{`{"a": {"$inQuery": {"className": "b", "where": {"c": {"$cel": "principal.claims.x"}}}}}`, `{"x": 1}`, `{"a":{"$inQuery":{"className":"b","where":{"c":{"$eq":1}}}}}`, `{"c":{"$eq":1}}`},
+		{`{"a": {"$inQuery": {"className": "b", "where": {"c": {"$cel": "principal.claims.x"}}}}}`, `{}`, ErrNothing.Error(), ""},
+	} {
+		v, err := value.Read([]byte(tt.filter), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := query.ParseRule(v, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := query.Print(f).String()
+		checked := ""
+		got, err := c.Fill(f, principal(t, tt.claims), func(made query.Filter) error { checked += query.Print(made).String(); return nil })
+		text := query.Print(got).String()
+		if err != nil {
+			text = err.Error()
+		}
+		if text != tt.want || checked != tt.checked {
+			t.Errorf("%s of %s:\n got %s\nwant %s\nchecked %s", tt.filter, tt.claims, text, tt.want, checked)
+		}
+		if err == nil && Within(got) || Within(f) != (tt.filter != `{"a": 1}`) {
+			t.Errorf("%s: expressions within it %t, and within what it became %t", tt.filter, Within(f), Within(got))
+		}
+		if query.Print(f).String() != before {
+			t.Errorf("%s was changed to %s", before, query.Print(f))
+		}
+		if err == nil && checked != "" {
+			if _, err := c.Fill(f, principal(t, tt.claims), nil); err != nil {
+				t.Errorf("%s unchecked: %v", tt.filter, err)
+			}
+			no := errors.New("no")
+			if _, err := c.Fill(f, principal(t, tt.claims), func(query.Filter) error { return no }); !errors.Is(err, no) {
+				t.Errorf("%s refused: %v", tt.filter, err)
+			}
+		}
+	}
+}
