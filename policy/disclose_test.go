@@ -39,7 +39,6 @@ func TestDisclose(t *testing.T) {
 	}
 	with := func(change func(*identity.Principal)) identity.Principal { who := agent(); change(&who); return who }
 	issues := &query.Find{Class: "issues", Limit: 5}
-	const seen = `["id","org","title","owner","due","meta","area","deleted","state"]`
 	for _, tt := range []struct {
 		kind  string
 		rules Rules
