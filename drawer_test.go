@@ -61,7 +61,7 @@ func (d *drawer) policy() drawn {
 	who := identity.Principal{ID: "token:9", Owner: "ann", Tenant: pick(d.Rand, "acme", "acme", "acme", "acme", "acme", "a", ""), Scopes: []identity.Scope{identity.Read},
 		Claims: d.claims()}
 	if d.IntN(4) == 0 {
-		who.Scopes = append(who.Scopes, identity.Schema)
+		who.Scopes = append(who.Scopes, identity.Operator) // which no agent has
 	}
 	own := d.narrowing()
 	who.Classes, who.Filters = own.classes, own.filters
@@ -135,6 +135,9 @@ func (d *drawer) rule(t table) policy.ClassRule {
 			kind = mask.Null
 		}
 		r.Mask = map[string]mask.Kind{name: kind}
+		if d.IntN(3) == 0 {
+			r.MaskBut = map[string]identity.Scope{name: identity.Operator}
+		}
 	}
 	if t.name == "issues" && d.IntN(4) == 0 {
 		r.Join = []string{"title"}

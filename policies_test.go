@@ -132,7 +132,11 @@ func (d *drawn) observation(w world) string {
 			line := fmt.Sprint(d.inside(w, t.name, r, false))
 			for _, name := range columnsOf(t) {
 				if name != "password_hash" && !slices.Contains(rule.Denied, name) && (rule.Visible == nil || slices.Contains(rule.Visible, name)) {
-					line += "|" + masked(rule.Mask[name], r[name])
+					kind := rule.Mask[name]
+					if but := rule.MaskBut[name]; but != "" && d.who.Has(but) {
+						kind = ""
+					}
+					line += "|" + masked(kind, r[name])
 				}
 			}
 			lines = append(lines, line)
@@ -308,7 +312,7 @@ func TestNonInterferencePoliciesCanFail(t *testing.T) {
 		},
 		"more fields": func(r *policy.ClassRule) bool { had := r.Visible != nil; r.Visible = nil; return had },
 		"not denied":  func(r *policy.ClassRule) bool { had := r.Denied != nil; r.Denied = nil; return had },
-		"not masked":  func(r *policy.ClassRule) bool { had := r.Mask != nil; r.Mask = nil; return had },
+		"not masked":  func(r *policy.ClassRule) bool { had := r.Mask != nil; r.Mask, r.MaskBut = nil, nil; return had },
 		"not hidden":  func(r *policy.ClassRule) bool { had := r.Hidden; r.Hidden = false; return had },
 		"other parent": func(r *policy.ClassRule) bool {
 			had := r.Tenant != nil && r.Tenant.Through != ""

@@ -36,7 +36,7 @@ func (c *Config) classRule(rule *policy.ClassRule) strict.Shape {
 		{Name: "lift", Doc: "Fields of visible that are seen although their names say credential", Shape: strict.List(&rule.Lift, "field names", nil)},
 		{Name: "large", Doc: "Heavy fields, left out of includes and samples unless named", Shape: strict.List(&rule.Large, "field names", nil)},
 		{Name: "join", Doc: "The fields that are shown where a pointer to the class is included, besides the key and the timestamps; without it all but the large", Shape: strict.List(&rule.Join, "field names", nil)},
-		{Name: "mask", Doc: "By field: its value leaves as partial, hash or null; it can't be filtered, sorted, grouped or joined on", Shape: masks(rule)},
+		{Name: "mask", Doc: "By field: its value leaves as partial, hash or null, or {as, except: operator} for operators to see it whole; it can't be filtered, sorted, grouped or joined on", Shape: masks(rule)},
 		{Name: "tenant", Doc: "Which records belong to whom: by a field, or through a pointer to a class that has a tenant", Shape: c.tenantRule(rule, &tenant)},
 		{Name: "canonical", Doc: "What counts as a live record: a where object, in which {$cel: principal.claims.region} can stand for a value", Shape: c.where(&rule.Canonical)},
 		{Name: "allow_scan", Doc: "The class is small: policy.refuse_scans doesn't hold for it", Shape: strict.Flag(&rule.AllowScan)},
@@ -53,11 +53,25 @@ func masks(rule *policy.ClassRule) strict.Shape {
 		one := strict.OneOf(&m, policy.Partial, policy.Hash, policy.Null)
 		one = one.With("anyOf", append(slices.Clone(one.Schema["anyOf"].([]any)), map[string]any{"type": "null"}))
 		one.Null = func() { m = policy.Null }
-		return one, func() {
+		var but identity.Scope
+		by := strict.Object([]strict.Key{
+			{Name: "as", Doc: "How it leaves: partial, hash or null", Must: true, Shape: one},
+			{Name: "except", Doc: "Who sees it whole: operator", Must: true, Shape: strict.OneOf(&but, identity.Operator)},
+		}, nil)
+		either := strict.Either(one, by)
+		either.Null = one.Null
+		return either, func() {
 			if rule.Mask == nil {
 				rule.Mask = map[string]policy.Mask{}
 			}
 			rule.Mask[name] = m
+			if but == "" {
+				return
+			}
+			if rule.MaskBut == nil {
+				rule.MaskBut = map[string]identity.Scope{}
+			}
+			rule.MaskBut[name] = but
 		}
 	}})
 }

@@ -49,7 +49,7 @@ classes:
     lift: [token]
     large: [body]
     join: [id, title]
-    mask: {title: partial, org_id: hash, body: null}
+    mask: {title: {as: partial, except: operator}, org_id: hash, body: null}
     tenant: {field: org_id, is: '"org-" + principal.tenant', bypass: '"operator" in principal.scopes'}
     canonical:
       deleted_at: null
@@ -139,6 +139,7 @@ func TestParse(t *testing.T) {
 				"tracker.issues": {
 					Description: "Work to do", Visible: []string{"id", "org_id", "title", "body", "token"}, Denied: []string{"note"},
 					Lift: []string{"token"}, Large: []string{"body"}, Join: []string{"id", "title"}, Mask: map[string]policy.Mask{"title": policy.Partial, "org_id": policy.Hash, "body": policy.Null},
+					MaskBut: map[string]identity.Scope{"title": identity.Operator},
 					Tenant:    &policy.TenantRule{Field: "org_id", Is: `"org-" + principal.tenant`, Bypass: `"operator" in principal.scopes`},
 					Canonical: where(t, `{"deleted_at": null, "region": {"$in": {"$cel": "principal.claims.regions"}}, "number": {"$lte": 9007199254740993}, "rate": 1.50}`),
 					Fields: map[string]policy.FieldRule{"status": {Description: "Where it stands",
@@ -297,6 +298,8 @@ func TestDigest(t *testing.T) {
 			f.Set(reflect.ValueOf(&policy.TenantRule{Field: "x"}))
 		case map[string]policy.FieldRule:
 			f.Set(reflect.ValueOf(map[string]policy.FieldRule{"x": {}}))
+		case map[string]identity.Scope:
+			f.Set(reflect.ValueOf(map[string]identity.Scope{"x": identity.Operator}))
 		case map[string]policy.Mask:
 			f.Set(reflect.ValueOf(map[string]policy.Mask{"x": policy.Hash}))
 		default:

@@ -97,7 +97,11 @@ func (r *Regime) DescribeClass(who identity.Principal, class string) (View, Verd
 			out.Hidden = append(out.Hidden, fv)
 			continue
 		}
-		out.Fields = append(out.Fields, Field{Name: f.Name, Type: f.Type.String(), Mask: view.Rule().Mask[f.Name], Large: view.Large(f.Name)})
+		field := Field{Name: f.Name, Type: f.Type.String(), Large: view.Large(f.Name)}
+		if m := view.Mask(f.Name); m != nil {
+			field.Mask = m.Kind
+		}
+		out.Fields = append(out.Fields, field)
 	}
 	return out, verdict
 }

@@ -216,8 +216,8 @@ func (r *Regime) FieldVerdict(who identity.Principal, class, field string) Verdi
 		v.Reason, v.DeniedAt, v.Why = "unknown_field", AtCatalogue, fmt.Sprintf("the class has no field %q%s", problem.Cut(field), problem.DidYouMean(problem.Nearest(field, names, 2)))
 	case err == nil && view.Field(field) != nil:
 		v.Allowed, v.DeniedAt, v.Reason, v.Why = true, "", "", "the principal sees the field"
-		if mask := rule.Mask[field]; mask != "" {
-			v.Reason, v.Rule, v.Why = "field_masked", at("mask", field), fmt.Sprintf("the field leaves masked (%s), and can't be filtered, sorted, grouped or joined on", mask)
+		if view.Mask(field) != nil {
+			v.Reason, v.Rule, v.Why = "field_masked", at("mask", field), fmt.Sprintf("the field leaves masked (%s), and can't be filtered, sorted, grouped or joined on", rule.Mask[field])
 		}
 	case slices.Contains(rule.Denied, field):
 		v.Rule, v.Why = at("denied", strconv.Itoa(slices.Index(rule.Denied, field))), "a rule denies the field"

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/mask"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -13,6 +14,11 @@ import (
 // their key, pointers hold the key of another record, and agents are told the canonical filter.
 func (c *class) mask(p *Policy, fail func(string, ...any)) {
 	keyless := len(c.Key) == 0 || slices.ContainsFunc(c.Key, func(k string) bool { return c.seen[k] == nil })
+	for _, name := range slices.Sorted(maps.Keys(c.rule.MaskBut)) {
+		if c.rule.Mask[name] == "" {
+			fail("mask.%s: an exception from a mask that isn't there", name)
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.rule.Mask)) {
 		kind, f := c.rule.Mask[name], c.Field(name)
 		switch {
@@ -36,6 +42,9 @@ func (c *class) mask(p *Policy, fail func(string, ...any)) {
 		if c.masks == nil {
 			c.masks = make(map[string]*mask.Mask, len(c.rule.Mask))
 		}
+		if scope, ok := c.rule.MaskBut[name]; ok && scope == "" {
+			fail("mask.%s: except needs a scope", name)
+		}
 		c.masks[name] = &mask.Mask{Kind: kind, Field: c.FullName() + "." + name}
 	}
 	eachField(c.rule.Canonical, func(name string) {
@@ -43,6 +52,27 @@ func (c *class) mask(p *Policy, fail func(string, ...any)) {
 			fail("canonical: %s is masked; what counts as a live record is told to agents", name)
 		}
 	})
+}
+
+// masked returns the masks under which who sees the class, by field; nil for none.
+func (c *class) masked(who identity.Principal) map[string]*mask.Mask {
+	var left map[string]*mask.Mask
+	for name, but := range c.rule.MaskBut {
+		if !who.Has(but) {
+			continue
+		}
+		if left == nil {
+			left = maps.Clone(c.masks)
+		}
+		delete(left, name)
+	}
+	switch {
+	case left == nil:
+		return c.masks
+	case len(left) == 0:
+		return nil
+	}
+	return left
 }
 
 // pointing returns a field that can be seen and points to the field called name of c, or "".

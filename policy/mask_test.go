@@ -53,6 +53,8 @@ func TestMaskRules(t *testing.T) {
 		{"people", masked("emial", Hash), "mask.emial: there is no such field; did you mean email?"},
 		{"people", ClassRule{Visible: []string{"id"}, Mask: map[string]Mask{"email": Hash}}, "mask.email: the field can't be seen at all; take it out"},
 		{"people", masked("email", "half"), `mask.email: there is no mask "half"; write partial, hash or null`},
+		{"people", ClassRule{MaskBut: map[string]identity.Scope{"email": identity.Operator}}, "mask.email: an exception from a mask that isn't there"},
+		{"people", ClassRule{Mask: map[string]Mask{"email": Hash}, MaskBut: map[string]identity.Scope{"email": ""}}, "mask.email: except needs a scope"},
 		{"people", masked("email", ""), `mask.email: there is no mask ""; write partial, hash or null`},
 		{"people", masked("id", Hash), "mask.id: it is of the key, by which records are asked for"},
 		{"people", masked("boss", Null), "mask.boss: it is a pointer to app.people, whose key it shows; leave it out of visible instead"},
@@ -229,6 +231,57 @@ func TestIncluded(t *testing.T) {
 		columns, _, _ := strings.Cut(shown(permit, nil), " by ")
 		if got := fmt.Sprint(columns, " ", permit.plan.Truncated["owner"]); got != tt.want {
 			t.Errorf("%s\ngot  %s\nwant %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestMaskBut wants a mask with an exception to hold for everybody but those with its scope, in every part of a query.
+func TestMaskBut(t *testing.T) {
+	p, err := New(Rules{Unlisted: true, Classes: map[string]ClassRule{"people": {Mask: map[string]Mask{"email": Hash, "name": Partial},
+		MaskBut: map[string]identity.Scope{"email": identity.Operator}}}}, staff())
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := value.Read([]byte(`[{"$group": {"_id": "$email"}}]`), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stages, err := query.ParsePipeline(doc, "/pipeline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := query.Compare{Path: query.Path{"email"}, Op: query.Eq, Value: value.OfString("x")}
+	queries := map[string]query.Query{
+		"where":    &query.Find{Class: "people", Where: by, Limit: 1},
+		"order":    &query.Find{Class: "people", Order: []query.Sort{{Path: query.Path{"email"}}}, Limit: 1},
+		"pipeline": &query.Pipeline{Class: "people", Stages: stages, Limit: 1},
+	}
+	for _, tt := range []struct {
+		scopes []identity.Scope
+		email  string // the mask
+		asks   string // what becomes of each query
+	}{
+		{[]identity.Scope{identity.Read}, "hash", "invalid_query: email is masked"},
+		{[]identity.Scope{identity.Read, identity.Explain}, "hash", "invalid_query: email is masked"},
+		{[]identity.Scope{identity.Read, identity.Operator}, "", ""},
+	} {
+		who := identity.Principal{ID: "p", Scopes: tt.scopes}
+		v, err := p.View(who, "people", "", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if m := v.Mask("email"); m != nil {
+			got = string(m.Kind)
+		}
+		if got != tt.email || v.Mask("name") == nil {
+			t.Errorf("%v: the mask of email is %q, want %q; that of name %v", tt.scopes, got, tt.email, v.Mask("name"))
+		}
+		for what, q := range queries {
+			_, err := p.Read(who, q)
+			if tt.asks == "" && err != nil || tt.asks != "" && (err == nil || !strings.HasPrefix(err.Error(), tt.asks)) {
+				t.Errorf("%v: %s: %v, want %q", tt.scopes, what, err, tt.asks)
+			}
 		}
 	}
 }

@@ -45,7 +45,7 @@ func (r *relations) add(v *View, at string) (*bind.Relation, error) {
 		}
 		r.plan.Views = append(r.plan.Views, v)
 	}
-	return &bind.Relation{Number: n, Name: v.name, Scope: viewScope{v}, Fields: v.Fields(), Key: v.Key(), Masks: v.class.masks}, nil
+	return &bind.Relation{Number: n, Name: v.name, Scope: viewScope{v}, Fields: v.Fields(), Key: v.Key(), Masks: v.masks}, nil
 }
 
 // pipeline narrows every class that a pipeline names to a view, and bounds what leaves.
@@ -63,7 +63,7 @@ func (p *Policy) pipeline(who identity.Principal, q *query.Pipeline) (Permit, er
 	if plan.Program, plan.Notes, err = bind.Pipeline(q, from, views); err != nil {
 		return Permit{}, err
 	}
-	if slices.ContainsFunc(plan.Views, func(v *View) bool { return v.class.masks != nil }) {
+	if slices.ContainsFunc(plan.Views, func(v *View) bool { return v.masks != nil }) {
 		if err := algebra.CheckMasks(plan.Program); err != nil {
 			return Permit{}, fmt.Errorf("bind made what tells of a masked value: %w", err)
 		}

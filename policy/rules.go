@@ -20,18 +20,19 @@ type Rules struct {
 // A ClassRule is what an owner says about one class. The zero ClassRule shows every field that the built-in
 // denylist doesn't deny, and every record.
 type ClassRule struct {
-	Hidden      bool            // nobody sees it
-	HiddenBut   identity.Scope  // with Hidden: principals with this scope see it; "" for none
-	Visible     []string        // the fields that can be seen; nil for all
-	Denied      []string        // fields that can't be seen
-	Lift        []string        // fields of Visible that the built-in denylist would deny by their name
-	Large       []string        // heavy fields, left out of includes and samples unless named
-	Join        []string        // the fields that are shown where the class is reached by include; nil for all but the large
-	Mask        map[string]Mask // by field: how its value leaves; it can't be filtered, sorted, grouped or joined on
-	Tenant      *TenantRule     // which records belong to whom; nil when the class is shared by all
-	Canonical   query.Filter    // what counts as a live record, as of query.ParseRule; nil for all
-	AllowScan   bool            // RefuseScans doesn't hold for the class: it is small
-	Description string          // for agents
+	Hidden      bool                      // nobody sees it
+	HiddenBut   identity.Scope            // with Hidden: principals with this scope see it; "" for none
+	Visible     []string                  // the fields that can be seen; nil for all
+	Denied      []string                  // fields that can't be seen
+	Lift        []string                  // fields of Visible that the built-in denylist would deny by their name
+	Large       []string                  // heavy fields, left out of includes and samples unless named
+	Join        []string                  // the fields that are shown where the class is reached by include; nil for all but the large
+	Mask        map[string]Mask           // by field: how its value leaves; it can't be filtered, sorted, grouped or joined on
+	MaskBut     map[string]identity.Scope // by field of Mask: principals with this scope see it whole
+	Tenant      *TenantRule               // which records belong to whom; nil when the class is shared by all
+	Canonical   query.Filter              // what counts as a live record, as of query.ParseRule; nil for all
+	AllowScan   bool                      // RefuseScans doesn't hold for the class: it is small
+	Description string                    // for agents
 	Fields      map[string]FieldRule
 }
 

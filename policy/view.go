@@ -20,8 +20,9 @@ type View struct {
 	name   string // as this principal addresses the class
 	who    identity.Principal
 	policy *Policy
-	raw    bool    // the canonical filters are off
-	layers []Layer // all hold for every record
+	raw    bool                  // the canonical filters are off
+	layers []Layer               // all hold for every record
+	masks  map[string]*mask.Mask // by field; nil for none
 
 	told query.Filter // the canonical filter, as the principal could write it
 
@@ -58,7 +59,7 @@ type Relation struct {
 // view makes who's view of c. raw leaves the canonical filters out, of c and of the classes it is scoped through.
 // The caller has checked visibleTo.
 func (p *Policy) view(c *class, who identity.Principal, raw bool) (*View, string) {
-	v := &View{class: c, who: who, policy: p, raw: raw}
+	v := &View{class: c, who: who, policy: p, raw: raw, masks: c.masked(who)}
 	if kind := v.scope(); kind != "" {
 		return nil, kind
 	}
@@ -259,7 +260,7 @@ func (v *View) Field(name string) *schema.Field { return v.class.seen[name] }
 func (v *View) Large(name string) bool { return v.class.large[name] }
 
 // Mask returns how the values of a visible field leave; nil for as they are.
-func (v *View) Mask(name string) *mask.Mask { return v.class.masks[name] }
+func (v *View) Mask(name string) *mask.Mask { return v.masks[name] }
 
 // Rule returns what the owner says about the class, for its documentation.
 func (v *View) Rule() ClassRule { return v.class.rule }
@@ -330,7 +331,7 @@ func (p *Policy) SeesAll(who identity.Principal, source string) bool {
 		if c.Source != source {
 			continue
 		}
-		if _, ok := c.visibleTo(who); !ok || len(c.visible) < len(c.Fields) || len(c.masks) > 0 {
+		if _, ok := c.visibleTo(who); !ok || len(c.visible) < len(c.Fields) || len(c.masked(who)) > 0 {
 			return false
 		}
 		if v := (&View{class: c, who: who, policy: p}); v.scope() != "" || len(v.layers) > 0 {
