@@ -139,7 +139,7 @@ func TestParse(t *testing.T) {
 				"tracker.issues": {
 					Description: "Work to do", Visible: []string{"id", "org_id", "title", "body", "token"}, Denied: []string{"note"},
 					Lift: []string{"token"}, Large: []string{"body"}, Join: []string{"id", "title"}, Mask: map[string]policy.Mask{"title": policy.Partial, "org_id": policy.Hash, "body": policy.Null},
-					MaskBut: map[string]identity.Scope{"title": identity.Operator},
+					MaskBut:   map[string]identity.Scope{"title": identity.Operator},
 					Tenant:    &policy.TenantRule{Field: "org_id", Is: `"org-" + principal.tenant`, Bypass: `"operator" in principal.scopes`},
 					Canonical: where(t, `{"deleted_at": null, "region": {"$in": {"$cel": "principal.claims.regions"}}, "number": {"$lte": 9007199254740993}, "rate": 1.50}`),
 					Fields: map[string]policy.FieldRule{"status": {Description: "Where it stands",
