@@ -93,6 +93,8 @@ type speaker interface {
 	placeholder(n int, cast string) string
 	// counts reports whether a placeholder names its argument, which then may stand at several places.
 	counts() bool
+	// longest returns the most bytes of a statement. Databases take more; what grows so far was made to.
+	longest() int
 	// limit writes a placeholder where it is the limit.
 	limit(place string) string
 	// computed describes a value of type t that an expression of compile/expr makes, as if a field held it.

@@ -37,6 +37,8 @@ func (p postgres) same(x string, f, other *schema.Field) string {
 
 func (postgres) counts() bool { return true }
 
+func (postgres) longest() int { return 4 << 20 }
+
 func (postgres) limit(place string) string { return place }
 
 func (postgres) computed(t schema.Type) *schema.Field {

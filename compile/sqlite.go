@@ -42,6 +42,8 @@ func (sqlite) same(x string, f, other *schema.Field) string {
 
 func (sqlite) counts() bool { return false }
 
+func (sqlite) longest() int { return 4 << 20 }
+
 // milliseconds is the native type of a computed date: an integer, milliseconds since 1970 whatever its size.
 const milliseconds = "milliseconds"
 
