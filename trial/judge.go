@@ -127,11 +127,12 @@ func Explain(g *exposure.Regime, d Directory, r *audit.Record) Explanation {
 		i = slices.IndexFunc(all, refuses)
 	}
 	switch {
-	case i >= 0:
-		e.Still = refuses(all[i]) || r.Kind == "field_masked"
-		if e.Refused || e.Still {
-			e.Verdict = all[i]
+	case i >= 0 && (e.Refused || refuses(all[i])):
+		e.Verdict = all[i]
+		if r.Kind == "field_masked" && all[i].Allowed { // it is shown, and was used to find or group records
+			e.Verdict.Allowed, e.Verdict.DeniedAt = false, exposure.AtMask
 		}
+		e.Still = !e.Verdict.Allowed
 	case e.Refused:
 		e.Verdict = exposure.Verdict{Allowed: true, Reason: r.Kind, Why: "the rules in force now would not refuse it"}
 		if r.Uses == nil && (r.Kind == "field_denied" || r.Kind == "field_masked") {

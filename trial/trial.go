@@ -124,6 +124,8 @@ func (t *Trial) judge(r *audit.Record) (c Change, otherwise bool) {
 	before, after := first(t.Old.Regime, old, r), first(t.New.Regime, now, r)
 	refusedOtherwise := r.Outcome == audit.Refused && before.Allowed // by what no rule about the principal decides
 	switch {
+	case refusedOtherwise && r.Kind == "field_masked":
+		return t.masked(c, r, old, now)
 	case refusedOtherwise:
 		return t.scanned(c, r)
 	case before.Allowed && !after.Allowed:
@@ -157,6 +159,26 @@ func (t *Trial) scanned(c Change, r *audit.Record) (Change, bool) {
 	}
 	before, after := scan(t.Old.Regime, r), scan(t.New.Regime, r)
 	if before.Allowed || !after.Allowed {
+		return c, false
+	}
+	c.Ends, c.Verdict = NowAllowed, before
+	return c, true
+}
+
+// masked judges a call that was refused because it used a masked field: it ends otherwise when none of the fields that it
+// names is masked any more.
+func (t *Trial) masked(c Change, r *audit.Record, old, now identity.Principal) (Change, bool) {
+	mask := func(g *exposure.Regime, who identity.Principal) (exposure.Verdict, bool) {
+		all := verdicts(g, who, r)
+		i := slices.IndexFunc(all, func(v exposure.Verdict) bool { return !v.Allowed || v.Reason == "field_masked" })
+		if i < 0 {
+			return exposure.Verdict{}, false
+		}
+		all[i].Allowed, all[i].DeniedAt = false, cmp.Or(all[i].DeniedAt, exposure.AtMask)
+		return all[i], true
+	}
+	before, was := mask(t.Old.Regime, old)
+	if _, is := mask(t.New.Regime, now); !was || is {
 		return c, false
 	}
 	c.Ends, c.Verdict = NowAllowed, before

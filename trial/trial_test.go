@@ -27,7 +27,7 @@ func catalogue() []schema.Class {
 		}
 		return c
 	}
-	return []schema.Class{class("issues", "org", "title", "state"), class("keys", "value"), class("users", "name", "email")}
+	return []schema.Class{class("issues", "org", "title", "state"), class("keys", "value"), class("users", "name", "email"), class("masked", "name")}
 }
 
 var tools = []exposure.Tool{{Name: "query_class", Needs: identity.Read}, {Name: "get_object", Needs: identity.Read}, {Name: "export_data", Needs: identity.Read}, {Name: "delete_object", Needs: identity.Delete}}
@@ -46,7 +46,8 @@ func regime(t *testing.T, rules policy.Rules, tools []exposure.Tool) *exposure.R
 }
 
 func open() policy.Rules {
-	return policy.Rules{Version: "old", Unlisted: true, Gates: policy.Gates{Writes: policy.On}, Classes: map[string]policy.ClassRule{"app.keys": {Hidden: true}, "app.users": {Denied: []string{"email"}}}}
+	return policy.Rules{Version: "old", Unlisted: true, Gates: policy.Gates{Writes: policy.On}, Classes: map[string]policy.ClassRule{"app.keys": {Hidden: true}, "app.users": {Denied: []string{"email"}},
+		"app.masked": {Mask: map[string]policy.Mask{"name": policy.Hash}}}}
 }
 
 var noon = time.Date(2026, 7, 28, 12, 0, 0, 0, time.UTC)
@@ -59,6 +60,11 @@ func call(tool, uses, args string) audit.Record {
 
 func refused(r audit.Record, kind string) audit.Record {
 	r.Outcome, r.Code, r.Kind = audit.Refused, "not_found", kind
+	return r
+}
+
+func code(r audit.Record, code, kind string) audit.Record {
+	r.Outcome, r.Code, r.Kind = audit.Refused, code, kind
 	return r
 }
 
@@ -102,6 +108,8 @@ func TestTrial(t *testing.T) {
 		{"a mask on what was shown", rule("issues", policy.ClassRule{Mask: map[string]policy.Mask{"title": policy.Hash}}), call("query_class", "app.issues app.issues.title", "class_name keys"), "changed: app.issues.title would be masked (hash)"},
 		{"a mask on what may have been searched by", rule("issues", policy.ClassRule{Mask: map[string]policy.Mask{"title": policy.Hash}}), call("query_class", "app.issues app.issues.title", "class_name keys where"),
 			"undecided: app.issues.title would be masked (hash), and the call refused if it finds, orders or groups records by it"},
+		{"a mask that is taken off", func(r *policy.Rules) { delete(r.Classes, "app.masked") }, code(call("query_class", "app.masked app.masked.name", "class_name where"), "invalid_query", "field_masked"), "allowed: field_masked classes.app.masked.mask.name"},
+		{"a mask that stays", func(*policy.Rules) {}, code(call("query_class", "app.masked app.masked.name", "class_name where"), "invalid_query", "field_masked"), ""},
 		{"a canonical filter", rule("issues", policy.ClassRule{Canonical: state("open")}), call("query_class", "app.issues", "class_name"),
 			`changed: records of app.issues would be narrowed by canonical {"state":"sha256:2348f998"}`},
 		{"a canonical filter, by id", rule("issues", policy.ClassRule{Canonical: state("open")}), call("get_object", "app.issues", "class_name object_id"), ""},
@@ -178,10 +186,6 @@ func TestExplain(t *testing.T) {
 	rules.RefuseScans = true
 	rules.Classes["app.issues"] = policy.ClassRule{Mask: map[string]policy.Mask{"title": policy.Hash}}
 	g := regime(t, rules, tools)
-	code := func(r audit.Record, code, kind string) audit.Record {
-		r.Outcome, r.Code, r.Kind = audit.Refused, code, kind
-		return r
-	}
 	stdio := call("query_class", "", "class_name")
 	stdio.Principal, stdio.TokenID = "stdio", ""
 	older := call("query_class", "app.users", "class_name")
@@ -194,7 +198,7 @@ func TestExplain(t *testing.T) {
 		{"a hidden class", refused(call("query_class", "app.keys", ""), "hidden_class"), "hidden_class @ class classes.app.keys.hidden, still: the class is hidden"},
 		{"a denied field", refused(call("query_class", "app.users app.users.email app.users.name", ""), "field_denied"), "field_denied @ field classes.app.users.denied.0, still: a rule denies the field"},
 		{"a masked field", code(call("query_class", "app.issues app.issues.state app.issues.title", ""), "invalid_query", "field_masked"),
-			"field_masked @  classes.app.issues.mask.title, still: the field leaves masked (hash), and can't be filtered, sorted, grouped or joined on"},
+			"field_masked @ mask classes.app.issues.mask.title, still: the field leaves masked (hash), and can't be filtered, sorted, grouped or joined on"},
 		{"a scope", code(call("delete_object", "", ""), "permission_denied", "scope"), "scope @ scope principal.scopes, still: delete_object needs the scope delete, and the principal has read"},
 		{"a list of the principal", code(stdio, "unknown_tool", "tool_filtered"), "tool_filtered @ list principal.tools.only, still: the principal's list of tools leaves query_class out"},
 		{"a prompt of a tool that isn't kept", code(call("prompt:class_overview", "", ""), "unknown_tool", "tool_filtered"), "tool_filtered @ list principal.tools, still: the principal's list of tools leaves out what it leads to"},

@@ -160,6 +160,9 @@ func (s *scene) place(rule []string, who identity.Principal) *place {
 // placed finds keys of the configuration.
 func (s *scene) placed(rule []string) *place {
 	f := s.config.Wrong("", rule...)
+	if strings.Join(rule, ".") == "policy.unlisted" && f.Line <= 1 { // it isn't written: what lists the class would be
+		f = s.config.Wrong("", "classes")
+	}
 	return &place{File: f.File, Line: f.Line, Column: f.Column, Path: strings.Join(rule, "."), Excerpt: f.Excerpt}
 }
 
