@@ -39,7 +39,8 @@ type Config struct {
 	Rules   policy.Rules // with Version set to their Digest
 	Tools   Tools
 	Results Results
-	Budget  int // most bytes of a result after shaping; 0 takes the default
+	Prompts []Prompt // in the order of the file
+	Budget  int      // most bytes of a result after shaping; 0 takes the default
 	Limits  Limits
 	Auth    Auth
 	Stdio   identity.Principal // who speaks over stdio, ID "stdio"; without a scope nobody does

@@ -68,6 +68,13 @@ tools: {profile: lean, only: [get_object, query_class], except: [get_object]}
 results:
   default: text
   clients: {claude-code: structured}
+prompts:
+  team-health:
+    title: Team
+    description: How a team does
+    arguments: [{name: team, description: its name, required: true}, {name: since}]
+    template: |
+      Report on {{.team}}.
 budget: 64 KiB
 limits:
   rate: 600/min
@@ -151,7 +158,9 @@ func TestParse(t *testing.T) {
 		},
 		Tools:   config.Tools{Lean: true, List: identity.List{Only: []string{"get_object", "query_class"}, Except: []string{"get_object"}}},
 		Results: config.Results{Default: config.Text, Clients: map[string]config.Form{"claude-code": config.Structured}},
-		Budget:  65536,
+		Prompts: []config.Prompt{{Name: "team-health", Title: "Team", Description: "How a team does", Template: "Report on {{.team}}.\n",
+			Arguments: []config.PromptArgument{{Name: "team", Description: "its name", Required: true}, {Name: "since"}}}},
+		Budget: 65536,
 		Limits: config.Limits{Rate: config.Rate{Calls: 600, Per: time.Minute}, Burst: 50, Concurrency: 4, QueryRows: 20, SampleRows: 3,
 			Timeouts:   map[string]time.Duration{"query_class": 90 * time.Second},
 			Daily:      config.Daily{Calls: 1000, Rows: 20_000, Bytes: 1 << 30, Tokens: 500_000, Cost: 2_500_000},

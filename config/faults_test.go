@@ -19,7 +19,7 @@ func TestFaults(t *testing.T) {
 		{"", "f.yaml: the file says nothing; it needs at least sources"},
 		{"# only this\n", "f.yaml: the file says nothing; it needs at least sources"},
 		{"- a\n", `
-f.yaml:1:1: must be an object with include, listen, store, sources, classes, policy, tools, results, budget, limits, auth, stdio, server, gates, review or log, not a list
+f.yaml:1:1: must be an object with include, listen, store, sources, classes, policy, tools, results, prompts, budget, limits, auth, stdio, server, gates, review or log, not a list
     1 | - a
       | ^`},
 		{"a: [", `
@@ -378,6 +378,22 @@ f.yaml:2:27: log.format: must be json or text
       |                           ^`},
 		{src + "tools: {only: [" + strings.Repeat("a, ", 1) + strings.Repeat("b", 100) + ", a, " + strings.Repeat("c", 100) + "]}\n",
 			"\nf.yaml:2:121: tools.only.2: stands in the list twice\n    2 | …" + strings.Repeat("b", 88) + ", a, " + strings.Repeat("c", 57) + "…\n      | " + strings.Repeat(" ", 91) + "^"},
+		{src + "prompts:\n  1st: {template: x}\n  a:\n    arguments: [{name: x-y}, {name: b}, {name: b}, {description: c}]\n", `
+f.yaml:3:3: prompts.1st: a prompt is named with letters, digits, _, - and ., a letter first, at most 63
+    3 |   1st: {template: x}
+      |   ^
+f.yaml:5:5: prompts.a: needs the key template
+    5 |     arguments: [{name: x-y}, {name: b}, {name: b}, {description: c}]
+      |     ^
+f.yaml:5:24: prompts.a.arguments.0.name: must be letters, digits and _, a letter first
+    5 |     arguments: [{name: x-y}, {name: b}, {name: b}, {description: c}]
+      |                        ^
+f.yaml:5:48: prompts.a.arguments.2.name: stands twice
+    5 |     arguments: [{name: x-y}, {name: b}, {name: b}, {description: c}]
+      |                                                ^
+f.yaml:5:52: prompts.a.arguments.3: needs the key name
+    5 |     arguments: [{name: x-y}, {name: b}, {name: b}, {description: c}]
+      |                                                    ^`},
 		{src + "classes:\n  s.a:\n    description: |\n      one\n      two\n    visibel: [x]\n", `
 f.yaml:7:5: classes.s.a: unknown key "visibel"; did you mean visible?
     7 |     visibel: [x]

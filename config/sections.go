@@ -45,6 +45,7 @@ func (c *Config) shape() strict.Shape {
 			{Name: "profile", Doc: "full (the default), or lean: short descriptions", Shape: strict.Choose([]string{"full", "lean"}, func(s string) { c.Tools.Lean = s == "lean" })},
 		}, listKeys(&c.Tools.List, "tool names")...), strict.NotEmpty)},
 		{Name: "results", Doc: "Which parts of a result clients are sent: both, text or structured", Shape: c.results()},
+		{Name: "prompts", Doc: "Texts of your own that agents can be started with, besides the built-in ones", Shape: c.prompts()},
 		{Name: "budget", Doc: "Most bytes of a result. Default 100 KB, at most 4 MiB", Shape: strict.Size(&c.Budget, 1000, maxBudget)},
 		{Name: "limits", Doc: "What one principal can ask for", Shape: c.limits()},
 		{Name: "auth", Doc: "Who is let in over HTTP", Shape: c.auth()},
@@ -57,7 +58,7 @@ func (c *Config) shape() strict.Shape {
 			{Name: "format", Doc: "json (the default) or text", Shape: strict.Choose([]string{"json", "text"}, func(s string) { c.Log.Text = s == "text" })},
 		}, nil)},
 	}
-	keys = append(keys, strict.Later("actions", "prompts", "resources", "notifications", "telemetry", "metadata")...)
+	keys = append(keys, strict.Later("actions", "resources", "notifications", "telemetry", "metadata")...)
 	return strict.Object(keys, c.check)
 }
 

@@ -16,14 +16,14 @@ import (
 // FromTemplate returns p with a handler that fills in a template of package text/template. The arguments of p are its
 // data: {{.name}} is one, "" where it was not given. They stay data whatever they hold. A template can test them (if,
 // else, with, and, or, not, eq, ne, len) and write them as JSON (json); it has nothing else to call and no loop, so it
-// reads nothing and takes no longer than it is long. An error says the line of the template.
+// reads nothing and takes no longer than it is long. An error says the line and column in the template.
 func FromTemplate(p Prompt, text string) (Prompt, error) {
 	if strings.TrimSpace(text) == "" {
 		return Prompt{}, errors.New("the template is empty")
 	}
-	t, err := template.New(p.Name).Option("missingkey=error").Funcs(template.FuncMap{"json": quoted}).Parse(text)
+	t, err := template.New(unnamed).Option("missingkey=error").Funcs(template.FuncMap{"json": quoted}).Parse(text)
 	if err != nil {
-		return Prompt{}, errors.New(strings.TrimPrefix(err.Error(), "template: "))
+		return Prompt{}, located(err.Error())
 	}
 	names := make([]string, len(p.Arguments))
 	for i, a := range p.Arguments {
@@ -48,7 +48,7 @@ func FromTemplate(p Prompt, text string) (Prompt, error) {
 			given[name] = trial
 		}
 		if _, err := fill(given); err != nil {
-			return Prompt{}, errors.New(strings.TrimPrefix(err.Error(), "template: "))
+			return Prompt{}, located(err.Error())
 		}
 	}
 	p.Handle = func(_ context.Context, _ *bailiwick.Call, in Input) (Result, error) {
@@ -66,6 +66,23 @@ func FromTemplate(p Prompt, text string) (Prompt, error) {
 		return Say("", out), nil
 	}
 	return p, nil
+}
+
+// unnamed is the name of every template; package text/template begins its messages with it.
+const unnamed = "t"
+
+// located has a message say its place in words: "template: t:1:37: …" is at line 1, column 37.
+func located(message string) error {
+	rest, ok := strings.CutPrefix(strings.TrimPrefix(message, "template: "), unnamed+":")
+	place, text, cut := strings.Cut(rest, ": ")
+	if !ok || !cut {
+		return errors.New(message)
+	}
+	line, column, precise := strings.Cut(place, ":")
+	if precise {
+		line += ", column " + column
+	}
+	return errors.New("line " + line + ": " + strings.TrimPrefix(text, `executing "`+unnamed+`" at `))
 }
 
 // bounded keeps what a template writes, up to the most that a prompt may be.
@@ -93,7 +110,7 @@ type checker struct {
 
 func (c *checker) refuse(n parse.Node, format string, args ...any) {
 	location, _ := c.tree.ErrorContext(n)
-	c.errs = append(c.errs, fmt.Errorf("%s: %s", location, fmt.Sprintf(format, args...)))
+	c.errs = append(c.errs, located(location+": "+fmt.Sprintf(format, args...)))
 }
 
 // list checks a list of nodes. root reports whether the dot is the arguments there, and not one of them.

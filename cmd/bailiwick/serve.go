@@ -83,7 +83,8 @@ func serveHTTP(ctx context.Context, t *terminal.Terminal, c *config.Config, open
 		return inUse(c.Listen, err)
 	}
 	announce(ctx, t, p, open)
-	defer refreshOnHangup(ctx, p, log, s)()
+	defer p.Announce(s)()
+	defer refreshOnHangup(ctx, p, log)()
 	if err := ready(t, l); err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -124,7 +125,7 @@ func announce(ctx context.Context, t *terminal.Terminal, p *plant.Plant, open bo
 }
 
 // refreshOnHangup looks at the sources again at each SIGHUP, until stop is called. What is wrong leaves all as it was.
-func refreshOnHangup(ctx context.Context, p *plant.Plant, log *slog.Logger, s *server.Server) (stop func()) {
+func refreshOnHangup(ctx context.Context, p *plant.Plant, log *slog.Logger) (stop func()) {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	ctx, cancel := context.WithCancel(ctx)
@@ -143,7 +144,6 @@ func refreshOnHangup(ctx context.Context, p *plant.Plant, log *slog.Logger, s *s
 				continue
 			}
 			log.InfoContext(ctx, "read the sources again", "warnings", warnings)
-			s.ToolsChanged()
 		}
 	}()
 	return func() {
@@ -173,7 +173,8 @@ func serveStdio(ctx context.Context, t *terminal.Terminal, c *config.Config, fla
 	if err != nil {
 		return err
 	}
-	defer refreshOnHangup(ctx, p, o.Logger, s)()
+	defer p.Announce(s)()
+	defer refreshOnHangup(ctx, p, o.Logger)()
 	return s.ServeStdio(ctx, who)
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/prompt"
 	"github.com/bailiwick-dev/bailiwick/server"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
@@ -35,6 +36,7 @@ type Plant struct {
 	Tokens   *identity.Tokens
 	Gateway  *bailiwick.Gateway
 	Tools    *tool.Set
+	Prompts  *prompt.Set
 	Warnings []string // what sources left out
 	stateKey []byte
 
@@ -133,8 +135,10 @@ func (p *Plant) openGateway(ctx context.Context, sources map[string]source.Sourc
 	if err := CheckTools(c); err != nil {
 		return err
 	}
-	p.Tools, err = tool.NewSet(p.Gateway, tools(c)...)
-	return err
+	if p.Tools, err = tool.NewSet(p.Gateway, tools(c)...); err != nil {
+		return err
+	}
+	return p.openPrompts()
 }
 
 // RuleFaults puts what is wrong with rules where the file has it. Other errors pass.
@@ -203,7 +207,7 @@ func daily(d config.Daily) limit.Use {
 func (p *Plant) Door() server.Options {
 	c := p.Config
 	o := server.Options{
-		Tools: p.Tools, Version: Version(), Instructions: instructions(c), Ready: p.Gateway.Ping, StateKey: p.stateKey,
+		Tools: p.Tools, Prompts: p.Prompts, Version: Version(), Instructions: instructions(c), Ready: p.Gateway.Ping, StateKey: p.stateKey,
 		Anonymous: c.Auth.Anonymous, AllowedOrigins: c.Server.Origins, AllowedHosts: c.Server.Hosts,
 		MaxBody: int64(c.Server.MaxBody), Concurrency: c.Server.Concurrency, Queue: c.Server.Queue, Heartbeat: c.Server.Heartbeat,
 		Sessions: c.Server.Sessions.Max, SessionsEach: c.Server.Sessions.Each, SessionTimeout: c.Server.Sessions.Idle,

@@ -31,9 +31,9 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 		}
 		catalogue, s.Warnings = append(catalogue, classes...), append(s.Warnings, warnings...)
 	}
-	errs = append(errs, CheckTools(c))
-	if len(errs) == 1 { // all sources are there, so what rules name must be too
-		var err error
+	_, err := Prompts(c)
+	errs = append(errs, CheckTools(c), err)
+	if len(errs) == 2 { // all sources are there, so what rules name must be too
 		if s.Policy, err = policy.New(c.Rules, catalogue); err != nil {
 			errs = append(errs, RuleFaults(c, err))
 		}
@@ -41,7 +41,6 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 	if err := merge(c, errs); err != nil {
 		return nil, err
 	}
-	var err error
 	s.Regime, err = exposure.Over(s.Policy, Offers(c))
 	return s, err
 }
