@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"net/http"
-	"sync"
 	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
@@ -73,39 +72,3 @@ func wellFormed(id string) bool {
 }
 
 func newCorrelation() string { return rand.Text() }
-
-// An inflight knows the calls of MCP 2026-07-28, which has no sessions, so that notifications/cancelled finds them.
-type inflight struct {
-	mu    sync.Mutex
-	calls map[callKey]context.CancelFunc
-}
-
-// A callKey names a call: only the same principal with the same X-MCP-Session-Id means the same call by an id.
-type callKey struct{ principal, channel, id string }
-
-func newInflight() *inflight { return &inflight{calls: map[callKey]context.CancelFunc{}} }
-
-// add makes a call known until the function it returns is called. The first of two calls with one key is kept.
-func (f *inflight) add(k callKey, cancel context.CancelFunc) (remove func()) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if _, ok := f.calls[k]; ok || k.channel == "" {
-		return func() {}
-	}
-	f.calls[k] = cancel
-	return func() {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		delete(f.calls, k)
-	}
-}
-
-// cancel ends a call, if there is one.
-func (f *inflight) cancel(k callKey) {
-	f.mu.Lock()
-	cancel := f.calls[k]
-	f.mu.Unlock()
-	if cancel != nil {
-		cancel()
-	}
-}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/server/gate"
 	"github.com/bailiwick-dev/bailiwick/server/wire"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -253,7 +254,7 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, p post) {
 	}
 	if m != nil && m.Method == "notifications/cancelled" && p.modern {
 		id, _ := m.Params.Get("requestId")
-		s.inflight.cancel(callKey{p.who.ID, channel, string(id.AppendJSON(nil))})
+		s.inflight.Cancel(gate.CallKey{Principal: p.who.ID, Channel: channel, ID: string(id.AppendJSON(nil))})
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
@@ -268,7 +269,7 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, p post) {
 	stop := context.AfterFunc(s.closed, cancel)
 	defer stop()
 	if p.modern && m != nil && m.IsCall() {
-		defer s.inflight.add(callKey{p.who.ID, channel, m.ID}, cancel)()
+		defer s.inflight.Add(gate.CallKey{Principal: p.who.ID, Channel: channel, ID: m.ID}, cancel)()
 	}
 	r = r.WithContext(ctx)
 	if p.modern && s.direct(w, r, x) {

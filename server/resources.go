@@ -2,8 +2,6 @@ package server
 
 import (
 	"context"
-	"strings"
-	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -106,7 +104,7 @@ func (s *Server) watch(ctx context.Context, x *exchange, req mcp.Request) error 
 		if err := s.options.Prompts.Watch(ctx, x.who, []string{uri}, x.correlation); err != nil {
 			return s.noResource(ctx, x, uri, err)
 		}
-		s.watched.add(uri)
+		s.watched.Add(uri)
 	}
 	return nil
 }
@@ -128,63 +126,8 @@ func (s *Server) Changed() {
 	s.sdk.AddResource(&mcp.Resource{Name: changedName, URI: prompt.Scheme + changedName}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 		return nil, errInternal()
 	})
-	s.watched.tell(func(uri string) {
+	s.watched.Tell(func(uri string) {
 		// The SDK reports no failed notification.
 		_ = s.sdk.ResourceUpdated(s.closing, &mcp.ResourceUpdatedNotificationParams{URI: uri})
-	})
-}
-
-// watched are the resources that anybody has subscribed to. They are never forgotten: there are no more of them than
-// there are classes. The zero value has none.
-type watched struct {
-	mu      sync.Mutex
-	uris    map[string]bool
-	telling bool // tell is at work
-	again   bool // there was a further change meanwhile
-	ended   sync.WaitGroup
-}
-
-func (w *watched) add(uri string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.uris == nil {
-		w.uris = map[string]bool{}
-	}
-	w.uris[strings.Clone(uri)] = true
-}
-
-// tell gives every resource to each, in the background, once for changes that come in close succession: a client that
-// reads slowly holds up nobody but those who are told after it.
-func (w *watched) tell(each func(uri string)) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.uris) == 0 {
-		return
-	}
-	if w.telling {
-		w.again = true
-		return
-	}
-	w.telling = true
-	w.ended.Go(func() {
-		for {
-			w.mu.Lock()
-			w.again = false
-			uris := make([]string, 0, len(w.uris))
-			for uri := range w.uris {
-				uris = append(uris, uri)
-			}
-			w.mu.Unlock()
-			for _, uri := range uris {
-				each(uri)
-			}
-			w.mu.Lock()
-			if !w.again {
-				w.telling = false
-				w.mu.Unlock()
-				return
-			}
-			w.mu.Unlock()
-		}
 	})
 }

@@ -110,9 +110,9 @@ type Server struct {
 	calls    *gate.Gate
 	streams  *gate.Gate
 	sessions *gate.Sessions
-	inflight *inflight
+	inflight *gate.Inflight
 	states   *state.Sealer
-	watched  watched
+	watched  gate.Watched
 
 	shown      sync.Map // *tool.Tool to *mcp.Tool: converted once
 	categories sync.Map // tool name to tool.Category
@@ -158,7 +158,7 @@ func New(o Options) (*Server, error) {
 		log:      o.Logger,
 		calls:    gate.New(o.Concurrency, o.Queue, o.Patience),
 		streams:  gate.New(o.Streams, 0, 0),
-		inflight: newInflight(),
+		inflight: gate.NewInflight(),
 		states:   states,
 	}
 	s.closing, s.close = context.WithCancel(context.Background())
@@ -227,6 +227,6 @@ func (s *Server) Close() error {
 	for session := range s.sdk.Sessions() {
 		errs = append(errs, session.Close())
 	}
-	s.watched.ended.Wait()
+	s.watched.Wait()
 	return errors.Join(errs...)
 }

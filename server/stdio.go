@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/server/gate"
 	"github.com/bailiwick-dev/bailiwick/server/wire"
 )
 
@@ -55,7 +56,7 @@ type pipe struct {
 
 	messages chan jsonrpc.Message
 	done     chan struct{} // closed when in has ended and its calls are answered
-	calls    pending
+	calls    gate.Pending
 	closing  sync.Once
 
 	mu  sync.Mutex
@@ -88,7 +89,7 @@ func (p *pipe) read() {
 		}
 		req, counted := counts(m)
 		if counted {
-			p.calls.add()
+			p.calls.Add()
 		}
 		select {
 		case p.messages <- m:
@@ -97,7 +98,7 @@ func (p *pipe) read() {
 		}
 		if counted && req.Method == "initialize" {
 			// The SDK handles messages side by side, so one that a client sent right behind could overtake it.
-			p.calls.settle(p.open, p.s.options.ShutdownTimeout)
+			p.calls.Settle(p.open, p.s.options.ShutdownTimeout)
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
@@ -105,7 +106,7 @@ func (p *pipe) read() {
 		_ = p.write(wire.Invalid(fmt.Sprintf("Request exceeds %d bytes", p.s.options.MaxBody)).Append(nil, ""))
 	}
 	// Who writes all that it has to say and then ends wants answers; the SDK would drop them.
-	p.calls.settle(p.open, p.s.options.ShutdownTimeout)
+	p.calls.Settle(p.open, p.s.options.ShutdownTimeout)
 }
 
 // decode reads one line as one message and says who sent it.
@@ -133,6 +134,12 @@ func (p *pipe) decode(line []byte) (jsonrpc.Message, *wire.Fault, string) {
 	return m, nil, ""
 }
 
+// counts reports whether m is a call that gets an answer before long.
+func counts(m jsonrpc.Message) (*jsonrpc.Request, bool) {
+	req, ok := m.(*jsonrpc.Request)
+	return req, ok && req.IsCall() && req.Method != "subscriptions/listen"
+}
+
 // Read implements [mcp.Connection].
 func (p *pipe) Read(ctx context.Context) (jsonrpc.Message, error) {
 	select {
@@ -150,7 +157,7 @@ func (p *pipe) Read(ctx context.Context) (jsonrpc.Message, error) {
 // Write implements [mcp.Connection].
 func (p *pipe) Write(_ context.Context, m jsonrpc.Message) error {
 	if _, ok := m.(*jsonrpc.Response); ok {
-		defer p.calls.done()
+		defer p.calls.Done()
 	}
 	b, err := jsonrpc.EncodeMessage(m)
 	if err != nil {

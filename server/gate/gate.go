@@ -1,5 +1,5 @@
-// Package gate bounds how much is let in at the MCP door at a time: requests, streams, and the sessions of the protocols
-// before 2026-07-28. It knows nothing of what they ask.
+// Package gate knows what is under way at the MCP door, and bounds it: requests and streams, the sessions of the protocols
+// before 2026-07-28, calls that can be cancelled, and resources that somebody watches. It knows nothing of what they hold.
 package gate
 
 import (
