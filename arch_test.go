@@ -104,7 +104,7 @@ var mayImport = map[string]string{
 	"cmd/bailiwick/plant":    "*",
 	"cmd/bailiwick/policies": "audit cmd/bailiwick/plant cmd/bailiwick/terminal config config/strict expect exposure exposure/findings identity problem store/sqlite trial",
 	"cmd/bailiwick/terminal": "client config problem",
-	"cmd/bailiwick/tokens":   "cmd/bailiwick/plant cmd/bailiwick/terminal config exposure identity problem query value",
+	"cmd/bailiwick/tokens":   "cmd/bailiwick/plant cmd/bailiwick/terminal config exposure identity policy/expression problem query value",
 }
 
 func TestImports(t *testing.T) {

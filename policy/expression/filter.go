@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
@@ -32,6 +33,18 @@ func (c *Compiler) Of(d query.Deferred) (*Expression, error) {
 		return c.Compile(d.CEL, List)
 	}
 	return c.Compile(d.CEL, Scalar)
+}
+
+// Check returns what is wrong with the first of f's expressions that is not right, as a problem.InvalidArgument with its
+// place; nil when nothing is.
+func (c *Compiler) Check(f query.Filter) error {
+	_, err := Replace(f, func(d query.Deferred, _ bool) (query.Filter, error) {
+		if _, err := c.Of(d); err != nil {
+			return nil, &problem.Error{Code: problem.InvalidArgument, Pointer: d.At, Detail: err.Error()}
+		}
+		return d, nil
+	})
+	return err
 }
 
 // Fill returns f with what its expressions say of who in their places, as a filter that anybody could write. An

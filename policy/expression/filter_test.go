@@ -2,8 +2,10 @@ package expression
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -35,6 +37,9 @@ func TestFill(t *testing.T) {
 		f, err := query.ParseRule(v, "")
 		if err != nil {
 			t.Fatal(err)
+		}
+		if err := c.Check(f); (err != nil) != strings.Contains(tt.want, "a principal has no") || err != nil && (problem.Of(err).Detail != tt.want || problem.Of(err).Pointer != "/a/$cel") {
+			t.Errorf("%s checked: %+v", tt.filter, err)
 		}
 		before := query.Print(f).String()
 		checked := ""

@@ -11,6 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/config"
 	"github.com/bailiwick-dev/bailiwick/exposure"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy/expression"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -33,9 +34,11 @@ func known(c *config.Config, tools identity.List) error {
 	return nil
 }
 
-// parseFilters reads CLASS=WHERE. What is wrong with a where object is found when the token is made.
+// parseFilters reads CLASS=WHERE. What is wrong with a where object is found when the token is made, but for its
+// expressions: those are for policy to read, and it would refuse the class.
 func parseFilters(texts []string) (map[string]string, error) {
 	var out map[string]string
+	expressions := expression.NewCompiler()
 	for _, text := range texts {
 		class, where, ok := strings.Cut(text, "=")
 		if class = strings.TrimSpace(class); !ok || class == "" || !strings.HasPrefix(strings.TrimSpace(where), "{") {
@@ -48,8 +51,21 @@ func parseFilters(texts []string) (map[string]string, error) {
 			out = map[string]string{}
 		}
 		out[class] = where
+		if f, err := ruleOf(where); err == nil {
+			if err := expressions.Check(f); err != nil {
+				return nil, fmt.Errorf("filter of %s: %w", class, err)
+			}
+		}
 	}
 	return out, nil
+}
+
+func ruleOf(text string) (query.Filter, error) {
+	v, err := value.Read([]byte(text), 0)
+	if err != nil {
+		return nil, err
+	}
+	return query.ParseRule(v, "")
 }
 
 // narrowed says in words what a token may not do of what its scopes allow; "" when it may all.
@@ -81,11 +97,7 @@ func digests(k identity.Token) map[string]string {
 	out := make(map[string]string, len(k.Filters))
 	for class, text := range k.Filters {
 		out[class] = "(not valid)"
-		v, err := value.Read([]byte(text), 0)
-		if err != nil {
-			continue
-		}
-		if f, err := query.ParseRule(v, ""); err == nil && f != nil {
+		if f, err := ruleOf(text); err == nil && f != nil {
 			out[class] = exposure.Digested(f)
 		}
 	}
