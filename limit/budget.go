@@ -70,15 +70,15 @@ type spending struct {
 	owner, tokens *tally // nil where nothing bounds it
 }
 
-// begin counts a call of who, or refuses it because a budget is used up or can't be known.
-func (b *budgets) begin(ctx context.Context, who Asker) (spending, error) {
+// begin counts a call of k, or refuses it because a budget is used up or can't be known.
+func (b *budgets) begin(ctx context.Context, k keys) (spending, error) {
 	if b == nil {
 		return spending{}, nil
 	}
 	for try := 0; ; try++ {
 		b.mu.Lock()
 		now := b.now()
-		s := b.find(DayOf(now), who)
+		s := b.find(DayOf(now), k)
 		old := s.old(now)
 		// What was just asked for is good, however long the answer took; what was forgotten meanwhile is not.
 		if len(old) == 0 || try > 0 && s.known() {
@@ -108,8 +108,8 @@ func (s spending) known() bool {
 	return known
 }
 
-// find returns the accounts of who that are bounded. b.mu is held.
-func (b *budgets) find(day Day, who Asker) spending {
+// find returns the accounts of k that are bounded. b.mu is held.
+func (b *budgets) find(day Day, k keys) spending {
 	s := spending{budgets: b}
 	at := func(key string) *tally {
 		a := Account{day, key}
@@ -121,10 +121,10 @@ func (b *budgets) find(day Day, who Asker) spending {
 		return t
 	}
 	if b.owner != (Use{}) {
-		s.owner = at("o" + who.Owner)
+		s.owner = at(k.owner)
 	}
-	if b.token != (Use{}) && who.Token != "" {
-		s.tokens = at("t" + who.Token)
+	if b.token != (Use{}) && k.token != "" {
+		s.tokens = at(k.token)
 	}
 	return s
 }

@@ -648,3 +648,16 @@ func TestMostAskersOfADay(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkAcquireBudgets(b *testing.B) {
+	l := limit.New(limit.Options{PerMinute: 60e9, Burst: 1 << 30, Daily: limit.Use{Calls: 1 << 60}, TokenDaily: limit.Use{Rows: 1 << 60}})
+	who := limit.Asker{Owner: "ana@example.com", Token: "token:abcdefghijklmnop"}
+	b.ReportAllocs()
+	for b.Loop() {
+		release, err := l.Acquire(context.Background(), who)
+		if err != nil {
+			b.Fatal(err)
+		}
+		release(limit.Use{Rows: 50, Bytes: 20_000, Tokens: 5_000})
+	}
+}

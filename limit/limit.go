@@ -111,10 +111,11 @@ func New(o Options) *Limiter {
 // and its use when it ends, on the day on which it began: so one call may go over a budget, and the next is refused.
 // The error is problem.RateLimited or BudgetExceeded, or Cancelled or Timeout when ctx ended while it waited.
 func (l *Limiter) Acquire(ctx context.Context, who Asker) (release func(Use), err error) {
-	if err := l.rate(ctx, who); err != nil {
+	k := keysOf(who)
+	if err := l.rate(ctx, k); err != nil {
 		return nil, err
 	}
-	key := who.gate()
+	key := k.gate(who.Depth)
 	g, wait, ok := l.enter(key)
 	if !ok {
 		return nil, refusal("queue_full", 0, nil)
@@ -127,7 +128,7 @@ func (l *Limiter) Acquire(ctx context.Context, who Asker) (release func(Use), er
 			return nil, ended(ctx)
 		}
 	}
-	spend, err := l.budgets.begin(ctx, who)
+	spend, err := l.budgets.begin(ctx, k)
 	if err != nil {
 		l.exit(key, g)
 		return nil, err
@@ -145,25 +146,33 @@ func (l *Limiter) Acquire(ctx context.Context, who Asker) (release func(Use), er
 // longer stored.
 func (l *Limiter) Close(ctx context.Context) error { return l.budgets.close(ctx) }
 
-// gate returns which calls run in who's places. A call may wait for one that it makes as a principal derived from its
-// own; so each generation has places of its own, and no call waits for a place that it holds itself.
-func (who Asker) gate() string {
-	key := "o" + who.Owner
+// keys are what an asker is called in buckets, gates and accounts.
+type keys struct{ owner, token string } // token is "" for none
+
+func keysOf(who Asker) keys {
+	k := keys{owner: "o" + who.Owner}
 	if who.Token != "" {
-		key = "t" + who.Token
+		k.token = "t" + who.Token
 	}
-	if who.Depth > 0 {
-		key = strconv.Itoa(who.Depth) + key
+	return k
+}
+
+// gate returns whose places a call runs in. A call may wait for one that it makes as a principal derived from its own;
+// so each generation has places of its own, and no call waits for a place that it holds itself.
+func (k keys) gate(depth int) string {
+	key := cmp.Or(k.token, k.owner)
+	if depth > 0 {
+		key = strconv.Itoa(depth) + key
 	}
 	return key
 }
 
 // rate takes the call from the allowances of owner and token.
-func (l *Limiter) rate(ctx context.Context, who Asker) error {
+func (l *Limiter) rate(ctx context.Context, k keys) error {
 	both := [2]Bucket{l.owner, l.token}
-	both[0].Key, both[1].Key = "o"+who.Owner, "t"+who.Token
+	both[0].Key, both[1].Key = k.owner, k.token
 	buckets := both[:]
-	if who.Token == "" {
+	if k.token == "" {
 		buckets = both[:1]
 	}
 	wait, err := l.store.Take(ctx, buckets)
