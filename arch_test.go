@@ -70,7 +70,7 @@ var mayImport = map[string]string{
 	"server/metadata": "identity",
 	"server/state":    "",
 	"conformance":     "identity problem server tool value",
-	"config":          "config/strict identity policy policy/expression problem query schema value",
+	"config":          "config/strict identity identity/oidc policy policy/expression problem query schema value",
 	"config/strict":   "problem query value",
 	"client":          "problem value",
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/config/strict"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/identity/oidc"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/policy/expression"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -88,6 +89,8 @@ type Auth struct {
 	TokensOff bool                // tokens of our own are not accepted
 	TokenLife time.Duration       // how long a new token lasts when nothing else is said; 0 takes 90 days
 	Anonymous *identity.Principal // who comes from this machine without a credential, ID "anonymous"; nil lets none in
+	OIDC      *oidc.Options       // whose JSON Web Tokens are good and what they mean; nil takes none
+	Resource  string              // with OIDC: the URL of /mcp as clients know it; "" tells them none
 }
 
 // Server tunes the HTTP door. A zero field takes the door's default.

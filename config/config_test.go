@@ -14,6 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/config"
 	"github.com/bailiwick-dev/bailiwick/demo"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/identity/oidc"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -89,6 +90,24 @@ auth:
   tokens: true
   token_life: 30d
   anonymous: {scopes: [read]}
+  oidc:
+    issuer: https://login.example/realms/a
+    audience: [agents]
+    jwks_uri: https://login.example/keys
+    algorithms: [ES256]
+    resource: https://agents.example/mcp
+    claims:
+      id: client_id
+      name: name
+      owner: email
+      tenant: /org/id
+      kind: {claim: typ, values: {user: human}}
+      scopes: {claim: /realm_access/roles, values: {viewer: [read, explain]}}
+      tools: tools
+      actions: actions
+      classes: classes
+      keep: [region]
+    filters: {issues: {archived: false}}
 stdio:
   name: desk
   owner: ada@example.org
@@ -96,6 +115,7 @@ stdio:
   scopes: [read, schema]
   claims: {region: north}
   tools: {except: [get_schema]}
+  actions: {only: [issues.close]}
   classes: {only: [issues]}
   filters: {default: {archived: false, owner: {$cel: principal.owner}}}
 server:
@@ -166,10 +186,15 @@ func TestParse(t *testing.T) {
 			Daily:      config.Daily{Calls: 1000, Rows: 20_000, Bytes: 1 << 30, Tokens: 500_000, Cost: 2_500_000},
 			TokenDaily: config.Daily{Calls: 100, Rows: 2000, Bytes: 100_000_000, Tokens: 50_000, Cost: 1_000_000}, Price: 3_000_000},
 		Auth: config.Auth{TokenLife: 720 * time.Hour,
-			Anonymous: &identity.Principal{ID: "anonymous", Name: "anonymous", Kind: identity.Agent, Scopes: []identity.Scope{identity.Read}}},
+			Anonymous: &identity.Principal{ID: "anonymous", Name: "anonymous", Kind: identity.Agent, Scopes: []identity.Scope{identity.Read}},
+			Resource:  "https://agents.example/mcp",
+			OIDC: &oidc.Options{Issuer: "https://login.example/realms/a", Audience: []string{"agents"}, JWKS: "https://login.example/keys", Algorithms: []string{"ES256"},
+				Claims: oidc.Mapping{ID: "client_id", Name: "name", Owner: "email", Tenant: "/org/id", Kind: "typ", Kinds: map[string]identity.Kind{"user": identity.Human},
+					Scopes: "/realm_access/roles", ScopeOf: map[string][]identity.Scope{"viewer": {identity.Read, identity.Explain}},
+					Tools: "tools", Actions: "actions", Classes: "classes", Keep: []string{"region"}, Filters: map[string]query.Filter{"issues": where(t, `{"archived": false}`)}}}},
 		Stdio: identity.Principal{ID: "stdio", Name: "desk", Kind: identity.Agent, Owner: "ada@example.org", Tenant: "acme",
 			Scopes: []identity.Scope{identity.Read, identity.Schema}, Claims: value.OfObject([]value.Member{{Name: "region", Value: value.OfString("north")}}),
-			Tools: identity.List{Except: []string{"get_schema"}}, Classes: identity.List{Only: []string{"issues"}},
+			Tools: identity.List{Except: []string{"get_schema"}}, Actions: identity.List{Only: []string{"issues.close"}}, Classes: identity.List{Only: []string{"issues"}},
 			Filters: map[string]query.Filter{"default": where(t, `{"archived": false, "owner": {"$cel": "principal.owner"}}`)}},
 		Server: config.Server{Origins: []string{"https://app.example"}, Hosts: []string{"agents.example"}, MaxBody: 2_000_000, Concurrency: 32,
 			Queue: -1, Heartbeat: 5 * time.Second, Sessions: config.Sessions{Idle: 10 * time.Minute, Max: 50, Each: 5}},

@@ -18,7 +18,8 @@ func (c *Config) auth() strict.Shape {
 		{Name: "token_life", Doc: "How long a new token lasts unless its maker says. Default 90d", Shape: strict.Span(&c.Auth.TokenLife, time.Minute, 3650*24*time.Hour)},
 		{Name: "anonymous", Doc: "Who comes from this machine without a credential", Shape: c.principal(&anonymous, "anonymous")},
 	}
-	return strict.Object(append(keys, strict.Later("oidc", "jwt", "issuer", "audience")...), func(*strict.Reader, strict.Node, string) {
+	keys = append(keys, strict.Key{Name: "oidc", Doc: "Who comes with a JSON Web Token of an OpenID Connect or OAuth issuer", Shape: c.issuer()})
+	return strict.Object(keys, func(*strict.Reader, strict.Node, string) {
 		c.Auth.TokensOff = !tokens
 		if anonymous.ID != "" {
 			c.Auth.Anonymous = &anonymous
@@ -29,7 +30,7 @@ func (c *Config) auth() strict.Shape {
 // principal is somebody who needs no credential.
 func (c *Config) principal(p *identity.Principal, id string) strict.Shape {
 	var scopes []string
-	var named struct{ tools, classes identity.List }
+	var named struct{ tools, actions, classes identity.List }
 	keys := []strict.Key{
 		{Name: "name", Doc: "For people. Default " + id, Shape: strict.Words(&p.Name)},
 		{Name: "owner", Doc: "The human on whose behalf it acts", Shape: strict.Words(&p.Owner)},
@@ -37,11 +38,12 @@ func (c *Config) principal(p *identity.Principal, id string) strict.Shape {
 		{Name: "scopes", Doc: "What it may do: read, write, delete, schema, explain", Must: true, Shape: strict.List(&scopes, "scopes", agentScope)},
 		{Name: "claims", Doc: "What rules can ask for as principal.claims.<name>", Shape: strict.Data(&p.Claims)},
 		{Name: "tools", Doc: "Narrows the tools", Shape: strict.Object(listKeys(&named.tools, "tool names"), strict.NotEmpty)},
+		{Name: "actions", Doc: "Narrows the actions, as name or Class.name", Shape: strict.Object(listKeys(&named.actions, "action names"), strict.NotEmpty)},
 		{Name: "classes", Doc: "Narrows the classes", Shape: strict.Object(listKeys(&named.classes, "class names"), strict.NotEmpty)},
 		{Name: "filters", Doc: "The rows it sees, by class or default for all: where objects, in which {$cel: principal.claims.region} can stand for a value", Shape: c.filters(&p.Filters)},
 	}
-	return strict.Object(append(keys, strict.Later("actions", "kind")...), func(*strict.Reader, strict.Node, string) {
-		p.ID, p.Kind, p.Tools, p.Classes = id, identity.Agent, named.tools, named.classes
+	return strict.Object(append(keys, strict.Later("kind")...), func(*strict.Reader, strict.Node, string) {
+		p.ID, p.Kind, p.Tools, p.Actions, p.Classes = id, identity.Agent, named.tools, named.actions, named.classes
 		if p.Name == "" {
 			p.Name = id
 		}

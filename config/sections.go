@@ -64,10 +64,10 @@ func (c *Config) shape() strict.Shape {
 
 // check looks at what only several sections together tell.
 func (c *Config) check(r *strict.Reader, _ strict.Node, _ string) {
-	if c.Auth.TokensOff && c.Auth.Anonymous == nil {
+	if c.Auth.TokensOff && c.Auth.Anonymous == nil && c.Auth.OIDC == nil {
 		r.WrongAt("/auth/tokens", "without tokens and without anonymous nobody is let in; say who anonymous is")
 	}
-	if c.Auth.TokensOff && c.Listen != "" && !loopback(c.Listen) {
+	if c.Auth.TokensOff && c.Auth.OIDC == nil && c.Listen != "" && !loopback(c.Listen) {
 		r.WrongAt("/listen", "other machines can reach this address, and auth.tokens is false; listen on "+DefaultListen+" or take auth.tokens out")
 	}
 	names := make([]string, len(c.Sources))

@@ -62,7 +62,7 @@ func serveHTTP(ctx context.Context, t *terminal.Terminal, c *config.Config, open
 		c.Auth.TokensOff = true
 		c.Auth.Anonymous = &identity.Principal{ID: "anonymous", Name: "anonymous", Kind: identity.Agent, Scopes: []identity.Scope{identity.Read}}
 	}
-	if c.Auth.TokensOff && !loopback(c.Listen) {
+	if c.Auth.TokensOff && c.Auth.OIDC == nil && !loopback(c.Listen) {
 		return fmt.Errorf("%s can be reached from other machines, and nobody would have to say who they are: "+
 			"set store (--store sqlite:bailiwick.db) and make tokens with \"bailiwick token create\", or listen on %s", c.Listen, config.DefaultListen)
 	}
@@ -74,6 +74,9 @@ func serveHTTP(ctx context.Context, t *terminal.Terminal, c *config.Config, open
 	log := logger(t, c.Log)
 	o := p.Door()
 	o.Logger = log
+	if err := p.TrustIssuer(&o); err != nil {
+		return err
+	}
 	s, err := server.New(o)
 	if err != nil {
 		return err
