@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/policy/denylist"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -17,7 +18,7 @@ var (
 
 // timestamp reports whether f tells when a record was made or changed.
 func timestamp(f *schema.Field) bool {
-	name := strings.Join(split(f.Name), "")
+	name := strings.Join(denylist.Words(f.Name), "")
 	return (f.Type == schema.Date || f.Type == schema.Day) && (slices.Contains(created, name) || slices.Contains(updated, name))
 }
 

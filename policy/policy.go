@@ -16,6 +16,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/mask"
+	"github.com/bailiwick-dev/bailiwick/policy/denylist"
 	"github.com/bailiwick-dev/bailiwick/policy/expression"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -177,7 +178,7 @@ func (c *class) fields(fail func(string, ...any)) {
 		f := &c.Fields[i]
 		named, lifted := slices.Contains(r.Visible, f.Name), slices.Contains(r.Lift, f.Name)
 		switch {
-		case internal(f.Name):
+		case denylist.Internal(f.Name):
 			if named {
 				fail("visible: %s belongs to the source itself and can't be shown", f.Name)
 			}
@@ -187,7 +188,7 @@ func (c *class) fields(fail func(string, ...any)) {
 				fail("visible: %s is also denied", f.Name)
 			}
 			continue
-		case credential(f.Name) && !(named && lifted):
+		case denylist.Credential(f.Name) && !(named && lifted):
 			if named {
 				fail("visible: %s looks like a credential by its name; to show it, name it in lift as well", f.Name)
 			}

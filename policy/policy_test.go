@@ -33,31 +33,6 @@ func agent() identity.Principal {
 	return identity.Principal{ID: "a", Owner: "ann", Tenant: "7", Scopes: []identity.Scope{identity.Read}}
 }
 
-// TestCredential is the built-in denylist: what a name alone says.
-func TestCredential(t *testing.T) {
-	denied := "password Password user_password passwordHash passwd pass_phrase_passphrase secret client_secret secrets token session_token accessToken api_key apiKey apikey API_KEY " +
-		"private_key privateKey salt password_salt ssn otp otp_secret otpCode totp pin_hash email_digest contentHash credentials"
-	shown := "id name pass passport secretary tokens token_ids tokenizer hash digest hashtag salty option optional keyboard key monkey_key api public_key rehash class"
-	for _, n := range strings.Fields(denied) {
-		if !credential(n) {
-			t.Errorf("%s is shown", n)
-		}
-	}
-	for _, n := range strings.Fields(shown) {
-		if strings.HasPrefix(n, "token_") {
-			continue
-		}
-		if credential(n) {
-			t.Errorf("%s is denied", n)
-		}
-	}
-	for _, n := range []string{"_hashed_password", "_auth_data", "_auth_data_google", "_rperm", "_tombstone"} {
-		if !internal(n) {
-			t.Errorf("%s is not internal", n)
-		}
-	}
-}
-
 // TestNewRefuses has a row for each thing that can be wrong with a rule.
 func TestNewRefuses(t *testing.T) {
 	eq := func(field string) query.Filter {

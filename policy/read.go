@@ -7,6 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/bind"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/mask"
+	"github.com/bailiwick-dev/bailiwick/policy/denylist"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -154,7 +155,7 @@ func (plan *Plan) order(q *query.Find) error {
 	if q.Sample {
 		for _, name := range created {
 			for _, f := range v.Fields() {
-				if f.Type == schema.Date && strings.Join(split(f.Name), "") == name && v.Mask(f.Name) == nil {
+				if f.Type == schema.Date && strings.Join(denylist.Words(f.Name), "") == name && v.Mask(f.Name) == nil {
 					add(f, true)
 				}
 			}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bailiwick-dev/bailiwick/mask"
+	"github.com/bailiwick-dev/bailiwick/policy/denylist"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -14,7 +15,7 @@ type ruleScope struct{ *class }
 
 // Field implements bind.Scope.
 func (s ruleScope) Field(path query.Path, at string) (*schema.Field, string, int, error) {
-	if f := s.class.Field(path[0]); f != nil && !internal(path[0]) {
+	if f := s.class.Field(path[0]); f != nil && !denylist.Internal(path[0]) {
 		return f, path[0], 1, nil
 	}
 	return nil, "", 0, &problem.Error{Code: problem.InvalidQuery, Pointer: at, Detail: fmt.Sprintf("unknown field %q", problem.Cut(path[0])),

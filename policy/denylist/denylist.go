@@ -1,4 +1,7 @@
-package policy
+// Package denylist knows the fields that are never seen by their names: the floor under all rules.
+//
+// It stands below policy, inside of it.
+package denylist
 
 import (
 	"slices"
@@ -10,15 +13,15 @@ import (
 var parseInternal = []string{"_hashed_password", "_session_token", "_sessionToken", "_perishable_token", "_email_verify_token",
 	"_rperm", "_wperm", "_tombstone", "_failed_login_count", "_account_lockout_expires_at", "_password_history"}
 
-// internal reports whether a field belongs to the machinery of its source and is never shown.
-func internal(name string) bool {
+// Internal reports whether a field belongs to the machinery of its source and is never shown.
+func Internal(name string) bool {
 	return slices.Contains(parseInternal, name) || strings.HasPrefix(name, "_auth_data")
 }
 
-// credential reports whether a field's name says that it holds a credential: the floor under all rules, which
+// Credential reports whether a field's name says that it holds a credential: the floor under all rules, which
 // only an explicit lift removes.
-func credential(name string) bool {
-	words := split(name)
+func Credential(name string) bool {
+	words := Words(name)
 	joined := strings.Join(words, "_")
 	for _, part := range []string{"password", "passwd", "passphrase", "apikey", "privatekey"} {
 		if strings.Contains(strings.ReplaceAll(joined, "_", ""), part) {
@@ -38,8 +41,8 @@ func credential(name string) bool {
 	return len(words) > 1 && (last == "hash" || last == "digest")
 }
 
-// split takes an identifier apart at its separators and at its humps: apiKey and API_KEY are api, key.
-func split(name string) []string {
+// Words takes an identifier apart at its separators and at its humps: apiKey and API_KEY are api, key.
+func Words(name string) []string {
 	var words []string
 	var word []rune
 	flush := func() {
