@@ -18,11 +18,11 @@ type asker struct {
 
 // fieldsOf are the fields that calls name most, so that most calls are answered.
 var fieldsOf = map[string][]string{
-	"users":    {"id", "org_id", "name", "role", "age", "boss_id", "vault_id"},
-	"issues":   {"id", "title", "status", "estimate", "points", "due", "urgent", "custom", "custom.a", "custom.a.b", "custom.tags", "assignee_id", "vault_id", "deleted_at"},
+	"users":    {"id", "org_id", "name", "role", "age", "boss_id", "vault_id", "phone"},
+	"issues":   {"id", "title", "status", "estimate", "points", "due", "urgent", "custom", "custom.a", "custom.a.b", "custom.tags", "assignee_id", "vault_id", "deleted_at", "extra"},
 	"comments": {"id", "issue_id", "author_id", "body"},
 	"shifts":   {"org_id", "day", "slot", "who"},
-	"events":   {"kind", "n"},
+	"events":   {"kind", "n", "n", "kind", "hint"},
 	"labels":   {"id", "name"},
 	"orgs":     {"id", "name"},
 }
@@ -40,7 +40,7 @@ func (a *asker) field() string {
 	}
 	return pick(a.Rand, "id", "org_id", "name", "role", "age", "boss_id", "vault_id", "title", "status", "estimate", "points", "due", "urgent",
 		"custom", "custom.a", "custom.a.b", "custom.tags", "assignee_id", "deleted_at", "issue_id", "author_id", "body", "day", "slot", "who", "kind", "n",
-		"email", "password_hash", "rank", "score", "scor", "internal_note", "private", "pay", "trace", "absent", "vault_id.code")
+		"email", "password_hash", "rank", "score", "scor", "internal_note", "private", "pay", "trace", "absent", "vault_id.code", "phone", "born", "extra.a", "hint")
 }
 
 func (a *asker) literal() string {
@@ -124,7 +124,7 @@ func (a *asker) fields(n int) string {
 		if a.IntN(5) > 0 {
 			continue
 		}
-		parts[i] = fmt.Sprintf("%q", pick(a.Rand, "assignee_id.name", "assignee_id.boss_id.name", "issue_id.title", "author_id.role", "assignee_id.email"))
+		parts[i] = fmt.Sprintf("%q", pick(a.Rand, "assignee_id.name", "assignee_id.boss_id.name", "issue_id.title", "author_id.role", "assignee_id.email", "assignee_id.phone", "author_id.born"))
 	}
 	return "[" + strings.Join(parts, ",") + "]"
 }

@@ -26,7 +26,7 @@ type narrowing struct {
 }
 
 // plainOf are the columns that can be masked.
-var plainOf = map[string][]string{"orgs": {"name"}, "users": {"name", "role", "email", "age"}, "issues": {"title", "status", "internal_note", "points", "custom"},
+var plainOf = map[string][]string{"orgs": {"name"}, "users": {"name", "role", "email", "age", "phone", "phone"}, "issues": {"title", "status", "internal_note", "points", "custom"},
 	"comments": {"body", "draft"}, "labels": {"name"}, "events": {"kind"}, "shifts": {"pay"}}
 
 // A drawer draws them.

@@ -275,6 +275,9 @@ func TestNonInterferenceCanFail(t *testing.T) {
 			r.Classes["issues"] = c
 		},
 		"a child without its parent": func(r policy.Rules) { r.Classes["comments"] = policy.ClassRule{} },
+		"a partial mask taken off":   unmasked("users"),
+		"a null mask taken off":      unmasked("issues"),
+		"without a key":              unmasked("events"),
 		"a hidden class shown":       func(r policy.Rules) { r.Classes["vaults"] = policy.ClassRule{} },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -32,18 +32,18 @@ type table struct {
 var tables = []table{
 	{name: "orgs", columns: []string{"id text PRIMARY KEY", "name text"}},
 	{name: "users", columns: []string{"id integer PRIMARY KEY", "org_id text REFERENCES orgs (id)", "name text", "role text", "age integer",
-		"boss_id integer REFERENCES users (id)", "vault_id integer"},
+		"boss_id integer REFERENCES users (id)", "vault_id integer", "phone text", "born %time"},
 		hidden: []string{"email text", "password_hash text", "rank integer"}, behind: []string{"UNIQUE (email)", "FOREIGN KEY (vault_id) REFERENCES vaults (id)"},
-		words: []string{"name", "role"}, whisper: []string{"email"}},
+		words: []string{"name", "role"}, whisper: []string{"email", "phone"}},
 	{name: "issues", columns: []string{"id %uuid PRIMARY KEY", "org_id text", "title text NOT NULL", "status text", "estimate %double", "points integer",
-		"due %time", "urgent boolean", "custom %json", "assignee_id integer REFERENCES users (id)", "vault_id integer", "deleted_at %time"},
+		"due %time", "urgent boolean", "custom %json", "assignee_id integer REFERENCES users (id)", "vault_id integer", "deleted_at %time", "extra %json"},
 		hidden: []string{"score integer", "internal_note text"}, behind: []string{"FOREIGN KEY (vault_id) REFERENCES vaults (id)"},
 		words: []string{"title", "status"}, whisper: []string{"internal_note"}},
 	{name: "comments", columns: []string{"id integer PRIMARY KEY", "issue_id %uuid REFERENCES issues (id)", "author_id integer REFERENCES users (id)", "body text"},
 		hidden: []string{"private boolean", "draft text"}, words: []string{"body"}, whisper: []string{"draft"}},
 	{name: "shifts", columns: []string{"org_id text", "day integer", "slot integer", "who integer REFERENCES users (id)"}, after: []string{"PRIMARY KEY (day, slot)"},
 		hidden: []string{"pay integer"}, behind: []string{"UNIQUE (day, slot, pay)"}},
-	{name: "events", columns: []string{"kind text", "n integer"}, hidden: []string{"org_id text", "trace text"}},
+	{name: "events", columns: []string{"kind text", "n integer", "hint text"}, hidden: []string{"org_id text", "trace text"}},
 	{name: "labels", columns: []string{"id integer PRIMARY KEY", "name text"}},
 	{name: "vaults", columns: []string{"id integer PRIMARY KEY", "code text"}, secret: true},
 	{name: "isues", columns: []string{"id integer PRIMARY KEY", "title text"}, secret: true}, // near to a name that agents see
@@ -115,13 +115,14 @@ func rules(twin bool) policy.Rules {
 	tenant := &policy.TenantRule{Field: "org_id"}
 	live := query.Compare{Path: query.Path{"deleted_at"}, Op: query.Eq}
 	r := policy.Rules{Version: "1", Classes: map[string]policy.ClassRule{
-		"orgs":  {Tenant: &policy.TenantRule{Field: "id"}},
-		"users": {Tenant: tenant, Visible: []string{"id", "org_id", "name", "role", "age", "boss_id", "vault_id"}},
+		"orgs": {Tenant: &policy.TenantRule{Field: "id"}},
+		"users": {Tenant: tenant, Visible: []string{"id", "org_id", "name", "role", "age", "boss_id", "vault_id", "phone", "born"},
+			Mask: map[string]policy.Mask{"phone": policy.Partial, "born": policy.Null}},
 		"issues": {Tenant: tenant, Canonical: live, Large: []string{"custom"}, Visible: []string{"id", "org_id", "title", "status", "estimate", "points",
-			"due", "urgent", "custom", "assignee_id", "vault_id", "deleted_at"}},
+			"due", "urgent", "custom", "assignee_id", "vault_id", "deleted_at", "extra"}, Mask: map[string]policy.Mask{"extra": policy.Null}},
 		"comments": {Tenant: &policy.TenantRule{Through: "issue_id"}, Visible: []string{"id", "issue_id", "author_id", "body"}},
 		"shifts":   {Tenant: tenant, Visible: []string{"org_id", "day", "slot", "who"}},
-		"events":   {Tenant: tenant, Visible: []string{"kind", "n"}},
+		"events":   {Tenant: tenant, Visible: []string{"kind", "n", "hint"}, Mask: map[string]policy.Mask{"hint": policy.Null}},
 		"labels":   {},
 	}}
 	if !twin {
@@ -216,18 +217,19 @@ func (m *maker) draw(t string, n int) record {
 		r["id"] = "org" + fmt.Sprint(n)
 	case "users":
 		r["role"], r["age"], r["boss_id"] = pick[any](m.Rand, nil, "dev", "ops", "boss"), m.number(), m.user()
+		r["phone"], r["born"] = m.contact(), m.instant()
 	case "issues":
 		r["id"], r["title"], r["status"] = uuid(n), pick(m.Rand, "crash", "a", "A", "slow é"), pick[any](m.Rand, nil, "Todo", "Done")
 		r["estimate"], r["points"], r["due"] = pick[any](m.Rand, nil, 0.5, 1, -2.25), m.number(), m.instant()
 		r["urgent"], r["custom"], r["assignee_id"] = pick[any](m.Rand, nil, true, false), m.document(), m.user()
-		r["deleted_at"], r["score"] = m.instant(), m.number()
+		r["deleted_at"], r["score"], r["extra"] = m.instant(), m.number(), m.document()
 	case "comments":
 		delete(r, "org_id")
 		r["author_id"], r["body"] = m.user(), m.text()
 	case "shifts":
 		r["day"], r["slot"], r["who"] = n/10, n%10, m.user()
 	case "events":
-		r["kind"], r["n"] = m.text(), m.number()
+		r["kind"], r["n"], r["hint"] = m.text(), m.number(), m.text()
 	}
 	return r
 }
@@ -256,7 +258,8 @@ func (m *maker) fits(t string, r record) bool {
 	return r["org_id"] == "acme" && m.sees(t, r)
 }
 
-// conceal gives the hidden columns of a row new values, within its side of the view.
+// conceal gives the hidden columns of a row new values, within its side of the view, and masked ones others of which the
+// mask shows the same.
 func (m *maker) conceal(t string, r record) record {
 	out := record{}
 	for k, v := range r {
@@ -281,6 +284,7 @@ func (m *maker) conceal(t string, r record) record {
 			out[name] = m.text()
 		}
 	}
+	m.remask(t, out)
 	return out
 }
 
