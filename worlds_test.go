@@ -43,7 +43,7 @@ var tables = []table{
 		hidden: []string{"private boolean", "draft text"}, words: []string{"body"}, whisper: []string{"draft"}},
 	{name: "shifts", columns: []string{"org_id text", "day integer", "slot integer", "who integer REFERENCES users (id)"}, after: []string{"PRIMARY KEY (day, slot)"},
 		hidden: []string{"pay integer"}, behind: []string{"UNIQUE (day, slot, pay)"}},
-	{name: "events", columns: []string{"kind text", "n integer", "hint text"}, hidden: []string{"org_id text", "trace text"}},
+	{name: "events", columns: []string{"kind text", "hint text", "n integer"}, hidden: []string{"org_id text", "trace text"}},
 	{name: "labels", columns: []string{"id integer PRIMARY KEY", "name text"}},
 	{name: "vaults", columns: []string{"id integer PRIMARY KEY", "code text"}, secret: true},
 	{name: "isues", columns: []string{"id integer PRIMARY KEY", "title text"}, secret: true}, // near to a name that agents see
