@@ -59,8 +59,9 @@ var mayImport = map[string]string{
 	"source/sqldb/fulltext":       "schema",
 	"source/sqldb/sqlitefunc":     "compile compile/expr value",
 	"source/memory":               "algebra policy problem query query/search schema source value",
-	"source/sourcetest":           "compile identity mask policy problem query redact schema source value",
-	"source/sourcetest/pipelines": "algebra identity mask policy problem query redact schema source source/sourcetest value",
+	"source/sourcetest":           "compile identity policy problem query schema source value",
+	"source/sourcetest/masks":     "identity mask policy query redact schema shape source source/sourcetest value",
+	"source/sourcetest/pipelines": "algebra identity policy problem query schema source source/sourcetest value",
 
 	// doors to people and agents
 	"tool":            ". identity policy problem query query/search schema shape value",

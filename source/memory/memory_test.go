@@ -6,6 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/memory"
 	"github.com/bailiwick-dev/bailiwick/source/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/source/sourcetest/masks"
 	"github.com/bailiwick-dev/bailiwick/source/sourcetest/pipelines"
 )
 
@@ -15,5 +16,7 @@ func open(t *testing.T, d sourcetest.Dataset) source.Source {
 }
 
 func TestMemory(t *testing.T) { sourcetest.Run(t, open, nil) }
+
+func TestMemoryMasks(t *testing.T) { masks.Run(t, open, nil) }
 
 func TestMemoryPipelines(t *testing.T) { pipelines.Run(t, pipelines.Target{Open: open}) }

@@ -55,7 +55,6 @@ func Run(t *testing.T, open Open, limits Limits) {
 	t.Run("include", s.include)
 	t.Run("ids", s.ids)
 	t.Run("views", s.views)
-	t.Run("masks", s.masks)
 	t.Run("refusals", s.refusals)
 	t.Run("ends", func(t *testing.T) { ends(t, open) })
 	for _, a := range s.untested() {

@@ -9,6 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/source/sourcetest/masks"
 	"github.com/bailiwick-dev/bailiwick/source/sourcetest/pipelines"
 	"github.com/bailiwick-dev/bailiwick/source/sqldb"
 	"github.com/bailiwick-dev/bailiwick/testservices"
@@ -68,6 +69,8 @@ func openMySQLSuite(t *testing.T, d sourcetest.Dataset) source.Source {
 func TestMySQLSuite(t *testing.T) {
 	sourcetest.Run(t, openMySQLSuite, mysqlLimits)
 }
+
+func TestMySQLMasks(t *testing.T) { masks.Run(t, openMySQLSuite, mysqlLimits) }
 
 func TestMySQLDifferential(t *testing.T) {
 	sourcetest.Differential(t, openMySQLSuite, mysqlLimits, oracle, func(p policy.Permit) string { return statement(p, compile.MySQL) })

@@ -7,6 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/source/sourcetest/masks"
 	"github.com/bailiwick-dev/bailiwick/source/sourcetest/pipelines"
 	"github.com/bailiwick-dev/bailiwick/source/sqldb"
 	"github.com/bailiwick-dev/bailiwick/testservices"
@@ -45,6 +46,8 @@ func openPostgresSuite(t *testing.T, d sourcetest.Dataset) source.Source {
 func TestPostgresSuite(t *testing.T) {
 	sourcetest.Run(t, openPostgresSuite, postgresLimits)
 }
+
+func TestPostgresMasks(t *testing.T) { masks.Run(t, openPostgresSuite, postgresLimits) }
 
 func TestPostgresDifferential(t *testing.T) {
 	sourcetest.Differential(t, openPostgresSuite, postgresLimits, oracle, func(p policy.Permit) string { return statement(p, compile.PostgreSQL) })

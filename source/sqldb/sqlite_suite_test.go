@@ -12,6 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/memory"
 	"github.com/bailiwick-dev/bailiwick/source/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/source/sourcetest/masks"
 	"github.com/bailiwick-dev/bailiwick/source/sourcetest/pipelines"
 	"github.com/bailiwick-dev/bailiwick/source/sqldb"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -69,6 +70,8 @@ func statement(p policy.Permit, d compile.Dialect) string {
 func TestSQLiteSuite(t *testing.T) {
 	sourcetest.Run(t, openSQLiteSuite, sqliteLimits)
 }
+
+func TestSQLiteMasks(t *testing.T) { masks.Run(t, openSQLiteSuite, sqliteLimits) }
 
 func TestSQLiteDifferential(t *testing.T) {
 	sourcetest.Differential(t, openSQLiteSuite, sqliteLimits, oracle, func(p policy.Permit) string { return statement(p, compile.SQLite) })

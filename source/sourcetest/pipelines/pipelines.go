@@ -45,7 +45,6 @@ func Run(t *testing.T, target Target) {
 	}
 	t.Run("complete", complete)
 	t.Run("views", s.views)
-	t.Run("masks", s.masks)
 	for a := range s.Limits {
 		if !s.met[a] {
 			t.Errorf("no test asks for the declared limit: %s", a)
