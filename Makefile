@@ -49,7 +49,7 @@ soak: ## the long forms of the proofs
 mutate: ## breaks policy, compile and identity in many small ways, and lists those that no test notices
 	@go run ./scripts/mutate identity identity/oidc
 	@go run ./scripts/mutate -tests 'compile,source/sqldb:SQLite' compile compile/stage compile/expr compile/expr/sqlite compile/regex
-	@BAILIWICK_SOAK=4000 go run ./scripts/mutate -tests 'tool,.:(Interference|InterferencePolicies)SQLite' policy policy/expression
+	@BAILIWICK_SOAK=4000 go run ./scripts/mutate -tests 'tool,.:(Interference|InterferencePolicies)SQLite' policy policy/denylist policy/expression
 
 conformance: ## the official MCP suites
 	@scripts/conformance
