@@ -150,6 +150,9 @@ func (a *asker) id() string {
 
 // call makes one call with a few of the tool's arguments.
 func (a *asker) call() tool.Request {
+	if a.IntN(8) == 0 {
+		return a.beyond()
+	}
 	name := pick(a.Rand, "query_class", "query_class", "query_class", "query_class", "count_objects", "count_objects", "get_object", "get_objects",
 		"get_sample_objects", "get_schema", "get_all_schemas", "list_tools", "aggregate", "aggregate", "aggregate", "aggregate", "aggregate", "aggregate",
 		"group_by", "group_by", "group_by_date", "distinct", "export_data", "explain_query", "text_search", "text_search")

@@ -3,7 +3,6 @@ package bailiwick_test
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/url"
@@ -20,7 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/policy"
-	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/prompt"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/sqldb"
 	"github.com/bailiwick-dev/bailiwick/testservices"
@@ -43,10 +42,11 @@ func pairs(t testing.TB) int {
 
 // A side is one database behind the whole stack.
 type side struct {
-	twin   bool
-	exec   func(statements []string) error
-	source source.Source
-	set    *tool.Set
+	twin    bool
+	exec    func(statements []string) error
+	source  source.Source
+	set     *tool.Set
+	prompts *prompt.Set
 }
 
 // TestNonInterferenceSQLite is the security argument as a property: changing data outside the view changes nothing
@@ -142,19 +142,24 @@ func mariadbSide(t *testing.T, twin bool) side {
 }
 
 // toolsOver puts the whole stack on a source, or says what is wrong with the rules.
-func toolsOver(t *testing.T, src source.Source, r policy.Rules) (*tool.Set, error) {
+func toolsOver(t *testing.T, src source.Source, r policy.Rules) (*tool.Set, *prompt.Set, error) {
 	clock := func() time.Time { return time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC) }
 	g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"app": src}, Rules: r, Audit: forgetful{},
 		Secret: make([]byte, 32), Budget: 2_000, Now: clock, Limits: limit.Options{PerMinute: 1e9, Burst: 1e9}})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return tool.NewSet(g, tool.Data(tool.Options{})...)
+	tools, err := tool.NewSet(g, tool.Data(tool.Options{})...)
+	if err != nil {
+		return nil, nil, err
+	}
+	prompts, err := prompt.NewSet(g, tools, prompt.Builtin()...)
+	return tools, prompts, err
 }
 
 // puts puts rules into force, and returns what is wrong with them.
 func (s *side) puts(t *testing.T, r policy.Rules) (err error) {
-	s.set, err = toolsOver(t, s.source, r)
+	s.set, s.prompts, err = toolsOver(t, s.source, r)
 	return err
 }
 
@@ -225,14 +230,14 @@ func (y *tally) add(answer string, page int) {
 // compare makes one call on every side and follows its pages. It returns what differs, or "".
 func compare(sides []side, who identity.Principal, c tool.Request, got *tally) string {
 	for page := range 3 {
-		want, next := answer(sides[0].set, who, c)
+		want, next := sides[0].answer(who, c)
 		if strings.HasPrefix(want, "FAILED") {
 			return fmt.Sprintf("%s asks %s %s: %s", who.ID, c.Name, c.Arguments, want)
 		}
 		got.add(want, page)
 		got.pairs += len(sides) - 1
 		for i, s := range sides[1:] {
-			if other, _ := answer(s.set, who, c); other != want {
+			if other, _ := s.answer(who, c); other != want {
 				return fmt.Sprintf("%s asks %s %s\nof side 0: %s\nof side %d: %s", who.ID, c.Name, c.Arguments, want, i+1, other)
 			}
 		}
@@ -248,13 +253,7 @@ func compare(sides []side, who identity.Principal, c tool.Request, got *tally) s
 func answer(set *tool.Set, who identity.Principal, c tool.Request) (string, value.Value) {
 	res, err := set.Call(context.Background(), who, c)
 	if err != nil {
-		e := *problem.Of(err)
-		if e.Code == problem.Internal || e.Code == problem.Upstream {
-			return fmt.Sprintf("FAILED %v", e.Err), value.Value{}
-		}
-		e.Kind, e.Err = "", nil
-		b, _ := json.Marshal(e)
-		return string(b), value.Value{}
+		return refusedAs(err), value.Value{}
 	}
 	doc, err := value.Read(res.Structured, 0)
 	if err != nil {
