@@ -1,4 +1,4 @@
-// Docs writes the reference pages of docs/ from the program itself: the tools, the configuration and the command
+// Docs writes the reference pages of docs/ from the program itself: the tools, the prompts, the configuration and the command
 // line. "go run ./scripts/docs" rewrites them; with -check it tells which differ and exits 1.
 package main
 
@@ -49,7 +49,7 @@ func run(check bool) error {
 	}
 	editor.WriteByte('\n')
 	var differ []string
-	for name, page := range map[string][]byte{"tools.md": tools, "dialects.md": can, "configuration.md": configuration, "command-line.md": commands, "bailiwick.schema.json": editor.Bytes()} {
+	for name, page := range map[string][]byte{"tools.md": tools, "dialects.md": can, "prompts.md": prompts(), "configuration.md": configuration, "command-line.md": commands, "bailiwick.schema.json": editor.Bytes()} {
 		path := filepath.Join("docs", name)
 		have, err := os.ReadFile(path)
 		switch {
