@@ -42,7 +42,7 @@ func TestDerive(t *testing.T) {
 	g := gateway(t, bailiwick.Options{Audit: log})
 	text := query.Compare{Path: query.Path{"text"}, Op: query.Eq, Value: value.OfString("a")}
 	who := reader
-	who.Scopes = []identity.Scope{identity.Read, identity.Write}
+	who.Scopes = []identity.Scope{identity.Read, identity.Explain}
 	for _, tt := range []struct {
 		name  string
 		d     identity.Derivation
@@ -53,9 +53,9 @@ func TestDerive(t *testing.T) {
 		{"some records", identity.Derivation{Name: "r", Filters: map[string]query.Filter{"notes": text}}, identity.Read, "1"},
 		{"another class", identity.Derivation{Name: "r", Classes: identity.List{Only: []string{"app.plans"}}}, identity.Read, `not_found: there is no class "notes"`},
 		{"another tool", identity.Derivation{Name: "r", Tools: identity.List{Except: []string{"count_objects"}}}, identity.Read, "unknown_tool: unknown tool"},
-		{"a scope that it didn't ask for", identity.Derivation{Name: "r"}, identity.Write, "permission_denied: count_objects needs the scope write"},
-		{"one that it asked for", identity.Derivation{Name: "r", Scopes: who.Scopes}, identity.Write, "2"},
-		{"one that the asker hasn't got", identity.Derivation{Name: "r", Scopes: []identity.Scope{"delete"}}, identity.Delete, "permission_denied: count_objects needs the scope delete"},
+		{"a scope that it didn't ask for", identity.Derivation{Name: "r"}, identity.Explain, "permission_denied: count_objects needs the scope explain"},
+		{"one that it asked for", identity.Derivation{Name: "r", Scopes: who.Scopes}, identity.Explain, "2"},
+		{"one that the asker hasn't got", identity.Derivation{Name: "r", Scopes: []identity.Scope{"audit"}}, identity.Audit, "permission_denied: count_objects needs the scope audit"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got string

@@ -97,9 +97,11 @@ func listed[T ~string](names []T) string {
 
 // listRule is the part of a principal's list that leaves a name out.
 func listRule(key string, l identity.List, names ...string) []string {
-	for i, n := range l.Except {
-		if slices.Contains(names, n) {
-			return []string{"principal", key, "except", strconv.Itoa(i)}
+	for one := range l.All() { // that of a sub-principal is several
+		for i, n := range one.Except {
+			if slices.Contains(names, n) {
+				return []string{"principal", key, "except", strconv.Itoa(i)}
+			}
 		}
 	}
 	return []string{"principal", key, "only"}
