@@ -67,38 +67,6 @@ func (c *Config) Keep(source string, found []schema.Class) ([]schema.Class, erro
 	return kept, nil
 }
 
-// CheckTools checks every name of a tool in the configuration against the tools that there are. Unknown ones are in an
-// *Error.
-func (c *Config) CheckTools(names []string) error {
-	var faults []Fault
-	check := func(name string, path ...string) {
-		if !slices.Contains(names, name) {
-			message := fmt.Sprintf("there is no tool %q%s", problem.Cut(name), problem.DidYouMean(problem.Nearest(name, names, 2)))
-			faults = append(faults, c.Wrong(message, path...))
-		}
-	}
-	lists := func(only, except []string, path ...string) {
-		for i, name := range only {
-			check(name, append(slices.Clone(path), "only", fmt.Sprint(i))...)
-		}
-		for i, name := range except {
-			check(name, append(slices.Clone(path), "except", fmt.Sprint(i))...)
-		}
-	}
-	lists(c.Tools.Only, c.Tools.Except, "tools")
-	for _, name := range sortedKeys(c.Limits.Timeouts) {
-		check(name, "limits", "timeouts", name)
-	}
-	if a := c.Auth.Anonymous; a != nil {
-		lists(a.Tools.Only, a.Tools.Except, "auth", "anonymous", "tools")
-	}
-	lists(c.Stdio.Tools.Only, c.Stdio.Tools.Except, "stdio", "tools")
-	if faults == nil {
-		return nil
-	}
-	return &Error{Faults: faults}
-}
-
 // WrongRule returns a fault of the rule of a class, named in full or as the file does. A message that begins with
 // a key of the rule and a colon, "tenant.through: …", points at that key.
 func (c *Config) WrongRule(class, message string) Fault {

@@ -47,7 +47,8 @@ type Config struct {
 	Stdio   identity.Principal // who speaks over stdio, ID "stdio"; without a scope nobody does
 	Server  Server
 	Log     Log
-	Notes   []string // sections that are right and have nothing to do in this version, for the operator
+	Lenient bool     // names in lists of principals and tokens that name nothing are warnings, not faults
+	Notes   []string // what is right and has no effect, for the operator
 
 	document    strict.Document
 	expressions *expression.Compiler
@@ -139,8 +140,8 @@ func Load(path string) (*Config, error) {
 }
 
 // Parse reads and checks the configuration in data. name is the file's path: it begins each fault, and relative
-// paths in the configuration start at its folder, those of an included file at that file's. env looks up an environment variable. What is wrong is in an
-// *Error.
+// paths in the configuration start at its folder, those of an included file at that file's. env looks up an
+// environment variable. What is wrong is in an *Error.
 func Parse(name string, data []byte, env func(string) (string, bool)) (*Config, error) {
 	c := &Config{}
 	document, err := strict.Read(name, data, c.shape(), strict.Options{Env: env, Include: "include"})
@@ -166,7 +167,7 @@ func Digest(rules policy.Rules) string {
 		}
 		classes[name] = t
 	}
-	rules.Version, rules.Classes = "", nil
+	rules.Version, rules.Classes, rules.Gates = "", nil, rules.Gates.Filled()
 	b, err := json.Marshal(struct {
 		Rules   policy.Rules
 		Classes map[string]text

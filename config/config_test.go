@@ -61,7 +61,7 @@ classes:
       status: {description: Where it stands, values: {open: to do, 3: closed}}
   comments: {tenant: {through: issue_id}, allow_scan: true}
   local.keys: {hidden: {except: operator}}
-policy: {unlisted: visible, refuse_scans: true, disclose: true}
+policy: {unlisted: visible, refuse_scans: true, disclose: true, strict: true}
 gates: {writes: review, raw_writes: off, schema_writes: off}
 review:
   - {when: 'change.op == "delete"', approvals: 2, risk: high, mode: review}
@@ -161,7 +161,7 @@ func TestParse(t *testing.T) {
 			{Name: "local", URL: "sqlite:/etc/bailiwick/app.db"},
 		},
 		Rules: policy.Rules{
-			Unlisted: true, RefuseScans: true, Disclose: true,
+			Unlisted: true, RefuseScans: true, Disclose: true, Gates: policy.Gates{Writes: policy.Review, RawWrites: policy.Off, SchemaWrites: policy.Off},
 			Classes: map[string]policy.ClassRule{
 				"tracker.issues": {
 					Description: "Work to do", Visible: []string{"id", "org_id", "title", "body", "token"}, Denied: []string{"note"},
@@ -199,8 +199,7 @@ func TestParse(t *testing.T) {
 		Server: config.Server{Origins: []string{"https://app.example"}, Hosts: []string{"agents.example"}, MaxBody: 2_000_000, Concurrency: 32,
 			Queue: -1, Heartbeat: 5 * time.Second, Sessions: config.Sessions{Idle: 10 * time.Minute, Max: 50, Each: 5}},
 		Log: config.Log{Level: slog.LevelWarn, Text: true},
-		Notes: []string{"gates has nothing to do: this version only reads, and no agent can propose a write",
-			"review has nothing to do: this version only reads, and no agent can propose a write"},
+		Notes: []string{"review has nothing to do: no tool of this version proposes a write for approval"},
 	}
 	want.Rules.Version = config.Digest(want.Rules)
 	got, err := config.Parse("/etc/bailiwick/bailiwick.yaml", []byte(full), env)
@@ -317,6 +316,12 @@ func TestDigest(t *testing.T) {
 	note("Unlisted", policy.Rules{Unlisted: true})
 	note("RefuseScans", policy.Rules{RefuseScans: true})
 	note("Disclose", policy.Rules{Disclose: true})
+	for _, g := range []policy.Gates{{Writes: policy.Off}, {Writes: policy.On}, {RawWrites: policy.Review}, {SchemaWrites: policy.Review}} {
+		note(fmt.Sprint(g), policy.Rules{Gates: g})
+	}
+	if config.Digest(policy.Rules{Gates: policy.Gates{}.Filled()}) != config.Digest(policy.Rules{}) {
+		t.Error("gates that are written out as they are anyway make another digest")
+	}
 	note("an empty rule", policy.Rules{Classes: map[string]policy.ClassRule{"a": {}}})
 	kind := reflect.TypeFor[policy.ClassRule]()
 	for i := range kind.NumField() {

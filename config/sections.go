@@ -40,6 +40,7 @@ func (c *Config) shape() strict.Shape {
 			{Name: "unlisted", Doc: "Classes that no rule names are hidden (the default) or visible", Shape: c.unlisted()},
 			{Name: "refuse_scans", Doc: "true refuses what would read every record of a class: a where that no index serves, or none", Shape: strict.Flag(&c.Rules.RefuseScans)},
 			{Name: "disclose", Doc: "true tells askers what their rules keep from them, and which: for companies that trust their agents. Names of what is hidden show", Shape: strict.Flag(&c.Rules.Disclose)},
+			{Name: "strict", Doc: "false only warns of names in the lists of principals and tokens that name nothing; true, the default, refuses them", Shape: c.strict()},
 		}, nil)},
 		{Name: "tools", Doc: "Which tools are served", Shape: strict.Object(append([]strict.Key{
 			{Name: "profile", Doc: "full (the default), or lean: short descriptions", Shape: strict.Choose([]string{"full", "lean"}, func(s string) { c.Tools.Lean = s == "lean" })},
@@ -51,7 +52,7 @@ func (c *Config) shape() strict.Shape {
 		{Name: "auth", Doc: "Who is let in over HTTP", Shape: c.auth()},
 		{Name: "stdio", Doc: "Who speaks over stdio", Shape: c.principal(&c.Stdio, "stdio")},
 		{Name: "server", Doc: "The HTTP door", Shape: c.Server.shape()},
-		{Name: "gates", Doc: "What agents may propose", Shape: c.gates()},
+		{Name: "gates", Doc: "What agents may write at all", Shape: c.gates()},
 		{Name: "review", Doc: "Which changes need whose approval", Shape: c.review()},
 		{Name: "log", Doc: "What is logged, on standard error", Shape: strict.Object([]strict.Key{
 			{Name: "level", Doc: "The least that is logged. Default info", Shape: strict.Choose([]string{"debug", "info", "warn", "error"}, c.Log.setLevel)},
@@ -64,6 +65,7 @@ func (c *Config) shape() strict.Shape {
 
 // check looks at what only several sections together tell.
 func (c *Config) check(r *strict.Reader, _ strict.Node, _ string) {
+	c.restrict(r)
 	if c.Auth.TokensOff && c.Auth.Anonymous == nil && c.Auth.OIDC == nil {
 		r.WrongAt("/auth/tokens", "without tokens and without anonymous nobody is let in; say who anonymous is")
 	}
@@ -231,4 +233,15 @@ func (c *Config) results() strict.Shape {
 		}})},
 	}, nil)
 	return strict.Either(one, by)
+}
+
+// strict is true unless it is written false.
+func (c *Config) strict() strict.Shape {
+	var b bool
+	inner := strict.Flag(&b)
+	return strict.Shape{Schema: inner.Schema, Read: func(r *strict.Reader, n strict.Node, at string) {
+		b = true
+		inner.Read(r, n, at)
+		c.Lenient = !b
+	}}
 }

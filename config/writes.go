@@ -1,22 +1,73 @@
 package config
 
 import (
+	"errors"
+	"fmt"
+	"strings"
+
 	"github.com/bailiwick-dev/bailiwick/config/strict"
+	"github.com/bailiwick-dev/bailiwick/policy"
 )
 
-// gates and review say which writes agents may propose and who approves them (design 02, 05). This version serves no
-// tool that writes, so all that they could restrict is refused already: they are checked, so that a file for later
-// versions can be used, and a note says that they have nothing to do.
-
+// gates are the operator's switches over what agents may write at all.
 func (c *Config) gates() strict.Shape {
 	var keys []strict.Key
-	for _, name := range []string{"writes", "raw_writes", "schema_writes"} {
-		keys = append(keys, strict.Key{Name: name, Doc: "off, review or on; has nothing to do in this version, which only reads",
-			Shape: strict.Choose([]string{"off", "review", "on"}, func(string) {})})
+	g := &c.Rules.Gates
+	for _, s := range switches(g) {
+		keys = append(keys, strict.Key{Name: s.key, Doc: s.doc, Shape: strict.OneOf(s.gate, policy.AllGates()...)})
 	}
-	return strict.Object(keys, func(*strict.Reader, strict.Node, string) { c.idle("gates") })
+	return strict.Object(keys, strict.NotEmpty)
 }
 
+// A gateSwitch is one of the gates in g.
+type gateSwitch struct {
+	key, variable, doc string
+	gate, filled       *policy.Gate // as it is, and with the default put in
+}
+
+func switches(g *policy.Gates) []gateSwitch {
+	f := g.Filled()
+	return []gateSwitch{
+		{"writes", "BAILIWICK_WRITES", "All writes: off, review (the default: a human approves each) or on. The variable BAILIWICK_WRITES can lower it", &g.Writes, &f.Writes},
+		{"raw_writes", "BAILIWICK_RAW_WRITES", "Writes to records as they are, besides writes: off (the default), review or on. BAILIWICK_RAW_WRITES can lower it", &g.RawWrites, &f.RawWrites},
+		{"schema_writes", "BAILIWICK_SCHEMA_WRITES", "Writes to the schema, besides writes: off (the default), review or on. BAILIWICK_SCHEMA_WRITES can lower it", &g.SchemaWrites, &f.SchemaWrites},
+	}
+}
+
+// Restrict lowers gates to what the environment variables BAILIWICK_WRITES, BAILIWICK_RAW_WRITES and
+// BAILIWICK_SCHEMA_WRITES say. They never widen one: a note tells of a variable that asks for it. A variable that holds
+// no gate is an error.
+func Restrict(g *policy.Gates, env func(string) (string, bool)) (notes []string, err error) {
+	var errs []error
+	for _, s := range switches(g) {
+		text, ok := env(s.variable)
+		if !ok {
+			continue
+		}
+		asked, err := policy.ParseGate(text)
+		switch {
+		case err != nil:
+			errs = append(errs, fmt.Errorf("the environment variable %s %w", s.variable, err))
+		case asked.Less(*s.filled) == *s.filled && asked != *s.filled:
+			notes = append(notes, fmt.Sprintf("the environment variable %s asks for %s, and gates.%s is %s: variables only lower gates", s.variable, asked, s.key, *s.filled))
+		case asked != *s.filled:
+			*s.gate = asked
+		}
+	}
+	return notes, errors.Join(errs...)
+}
+
+// restrict lowers the gates to what the environment says, and notes what it says wrong.
+func (c *Config) restrict(r *strict.Reader) {
+	notes, err := Restrict(&c.Rules.Gates, r.Env)
+	c.Notes = append(c.Notes, notes...)
+	if err != nil {
+		r.WrongAt("/gates", strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+}
+
+// review says who approves which changes (design 05). No tool of this version offers a review, so that nothing can be
+// approved: it is checked, so that a file for later versions can be used, and a note says that it has nothing to do.
 func (c *Config) review() strict.Shape {
 	var approvals int
 	rule := strict.Object([]strict.Key{
@@ -28,11 +79,6 @@ func (c *Config) review() strict.Shape {
 	list := strict.Items("rules", func(int) (strict.Shape, func()) { return rule, nil })
 	return strict.Shape{Schema: list.Schema, Read: func(r *strict.Reader, n strict.Node, at string) {
 		list.Read(r, n, at)
-		c.idle("review")
+		c.Notes = append(c.Notes, "review has nothing to do: no tool of this version proposes a write for approval")
 	}}
-}
-
-// idle notes a section that is right and has nothing to do.
-func (c *Config) idle(section string) {
-	c.Notes = append(c.Notes, section+" has nothing to do: this version only reads, and no agent can propose a write")
 }

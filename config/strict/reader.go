@@ -175,6 +175,14 @@ func (r *Reader) plain(in *file, tokens token.Tokens) bool {
 // Count returns how many faults there are so far.
 func (r *Reader) Count() int { return len(r.faults) + r.more }
 
+// Env looks up an environment variable, as ${NAME} does.
+func (r *Reader) Env(name string) (string, bool) {
+	if r.options.Env == nil {
+		return "", false
+	}
+	return r.options.Env(name)
+}
+
 // Given reports whether the document has a key or element at the JSON pointer at.
 func (r *Reader) Given(at string) bool { _, ok := r.places[at]; return ok }
 

@@ -52,11 +52,7 @@ func (r *Reader) lookUp(folder, name string) (string, error) {
 	if !variable.MatchString(name) {
 		return "", fmt.Errorf("${%s} does not name an environment variable or a file; write $${ for a plain ${", problem.Cut(name))
 	}
-	var v string
-	ok := false
-	if r.options.Env != nil {
-		v, ok = r.options.Env(name)
-	}
+	v, ok := r.Env(name)
 	switch {
 	case !ok:
 		return "", fmt.Errorf("the environment variable %s is not set", problem.Cut(name))

@@ -1,0 +1,101 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// Names are what lists can name: tools, and classes in full and, where they are bare, as any source has them.
+type Names struct {
+	Tools   []string
+	Classes []string
+}
+
+// NamesOf returns the names of tools and of the classes of a catalogue.
+func NamesOf(tools []string, catalogue []schema.Class) Names {
+	n := Names{Tools: tools}
+	for i := range catalogue {
+		n.Classes = append(n.Classes, catalogue[i].FullName(), catalogue[i].Name)
+	}
+	return n
+}
+
+// A Stray is a name in a list that names nothing.
+type Stray struct {
+	Path    []string // the keys that lead to it: "tools", "only", "0"
+	Message string
+}
+
+// Strays returns the names in lists and filters of a principal or a token that name nothing.
+func (n Names) Strays(tools, classes identity.List, filters []string) []Stray {
+	var out []Stray
+	look := func(what, name string, known []string, path ...string) {
+		if !slices.Contains(known, name) {
+			message := fmt.Sprintf("there is no %s %q%s", what, problem.Cut(name), problem.DidYouMean(problem.Nearest(name, known, 2)))
+			out = append(out, Stray{path, message})
+		}
+	}
+	for _, l := range []struct {
+		what, key string
+		list      identity.List
+		known     []string
+	}{{"tool", "tools", tools, n.Tools}, {"class", "classes", classes, n.Classes}} {
+		for i, name := range l.list.Only {
+			look(l.what, name, l.known, l.key, "only", fmt.Sprint(i))
+		}
+		for i, name := range l.list.Except {
+			look(l.what, name, l.known, l.key, "except", fmt.Sprint(i))
+		}
+	}
+	for _, name := range filters {
+		if name != "default" {
+			look("class", name, n.Classes, "filters", name)
+		}
+	}
+	return out
+}
+
+// CheckTools checks the names of tools that are served against those that there are. Unknown ones are in an *Error.
+func (c *Config) CheckTools(names []string) error {
+	var faults []Fault
+	for _, s := range (Names{Tools: names}).Strays(c.Tools.List, identity.List{}, nil) {
+		faults = append(faults, c.Wrong(s.Message, s.Path...))
+	}
+	for _, name := range sortedKeys(c.Limits.Timeouts) {
+		for _, s := range (Names{Tools: names}).Strays(identity.List{Only: []string{name}}, identity.List{}, nil) {
+			faults = append(faults, c.Wrong(s.Message, "limits", "timeouts", name))
+		}
+	}
+	if faults == nil {
+		return nil
+	}
+	return &Error{Faults: faults}
+}
+
+// CheckLists checks the names in lists and filters of the configured principals. Those that name nothing are in an
+// *Error, or where the configuration is lenient in warnings.
+func (c *Config) CheckLists(names Names) (warnings []string, err error) {
+	var faults []Fault
+	check := func(p identity.Principal, path ...string) {
+		for _, s := range names.Strays(p.Tools, p.Classes, sortedKeys(p.Filters)) {
+			faults = append(faults, c.Wrong(s.Message, append(slices.Clone(path), s.Path...)...))
+		}
+	}
+	if c.Auth.Anonymous != nil {
+		check(*c.Auth.Anonymous, "auth", "anonymous")
+	}
+	check(c.Stdio, "stdio")
+	if faults != nil && !c.Lenient {
+		return nil, &Error{Faults: faults}
+	}
+	for _, f := range faults {
+		first, _, _ := strings.Cut(f.String(), "\n")
+		warnings = append(warnings, first)
+	}
+	return warnings, nil
+}
