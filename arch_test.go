@@ -102,6 +102,7 @@ var mayImport = map[string]string{
 	"cmd/bailiwick":          "*",
 	"cmd/bailiwick/audits":   "audit cmd/bailiwick/plant cmd/bailiwick/terminal",
 	"cmd/bailiwick/export":   ". identity query shape value",
+	"cmd/bailiwick/live":     "config",
 	"cmd/bailiwick/oneshot":  ". client cmd/bailiwick/export cmd/bailiwick/plant cmd/bailiwick/terminal identity problem server value",
 	"cmd/bailiwick/plant":    "*",
 	"cmd/bailiwick/policies": "audit cmd/bailiwick/plant cmd/bailiwick/terminal config config/strict expect exposure exposure/findings identity problem store/sqlite trial",

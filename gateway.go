@@ -126,6 +126,9 @@ func (g *Gateway) SetRules(rules policy.Rules) error {
 	return nil
 }
 
+// Catalogue returns the classes that the sources had when they were last described. It must not be changed.
+func (g *Gateway) Catalogue() []schema.Class { return g.policy.Load().Catalogue() }
+
 // Close stores what calls have used of the daily budgets. It ends nothing: whoever began calls waits for them first.
 func (g *Gateway) Close(ctx context.Context) error { return g.limits.Close(ctx) }
 

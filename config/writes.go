@@ -40,9 +40,9 @@ func switches(g *policy.Gates) []gateSwitch {
 func Restrict(g *policy.Gates, env func(string) (string, bool)) (notes []string, err error) {
 	var errs []error
 	for _, s := range switches(g) {
-		text, ok := env(s.variable)
-		if !ok {
-			continue
+		text, _ := env(s.variable)
+		if text == "" {
+			continue // as where it isn't set
 		}
 		asked, err := policy.ParseGate(text)
 		switch {

@@ -76,7 +76,13 @@ func (s *Server) serveReady(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	plain(w, http.StatusOK, "ready\n")
+	text := "ready\n"
+	if s.options.Notes != nil {
+		for _, n := range s.options.Notes() {
+			text += n + "\n"
+		}
+	}
+	plain(w, http.StatusOK, text)
 }
 
 // serveList shows a person the tools that their credential may call: category, name, first sentence.

@@ -137,12 +137,13 @@ func (s *Server) show(t *tool.Tool, form Form) *mcp.Tool {
 
 // form returns which parts of results a client wants.
 func (s *Server) form(client *mcp.Implementation) Form {
+	forms := *s.results.Load()
 	if client != nil {
-		if f, ok := s.options.Results[client.Name]; ok {
+		if f, ok := forms[client.Name]; ok {
 			return f
 		}
 	}
-	if f, ok := s.options.Results[""]; ok {
+	if f, ok := forms[""]; ok {
 		return f
 	}
 	return Both

@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -83,6 +84,7 @@ type Options struct {
 	ShutdownTimeout time.Duration // for calls in flight; 0 takes 10 s
 
 	Ready  func(context.Context) error // for /readyz; nil is always ready
+	Notes  func() []string             // what /readyz says besides that it is ready, for anybody; nil says nothing
 	Extend Extension
 
 	// StateKey seals the requestState of tools that ask back: 32 bytes, the same on all replicas. Nil takes a
@@ -114,6 +116,7 @@ type Server struct {
 	states   *state.Sealer
 	watched  gate.Watched
 
+	results    atomic.Pointer[map[string]Form]
 	shown      sync.Map // *tool.Tool to *mcp.Tool: converted once
 	categories sync.Map // tool name to tool.Category
 	raw        sync.Map // names of the Extension's tools
@@ -161,6 +164,7 @@ func New(o Options) (*Server, error) {
 		inflight: gate.NewInflight(),
 		states:   states,
 	}
+	s.SetResults(o.Results)
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.closed, s.end = context.WithCancel(context.Background())
 	s.mount()
@@ -210,9 +214,13 @@ func (s *Server) implementation() *mcp.Implementation {
 	return &mcp.Implementation{Name: "bailiwick", Title: "Bailiwick", Version: cmp.Or(s.options.Version, "0.0.0")}
 }
 
+// SetResults changes which parts of a result clients are sent, as Options.Results says it at the start.
+func (s *Server) SetResults(forms map[string]Form) { s.results.Store(&forms) }
+
 // ToolsChanged tells all clients that listen that the tools have changed.
 func (s *Server) ToolsChanged() {
 	s.categories.Clear()
+	s.shown.Clear()
 	// The SDK tells clients when a tool of its own changes. This one is never listed, as it is not in s.raw.
 	s.sdk.AddTool(&mcp.Tool{Name: changedName, InputSchema: emptySchema}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return nil, errUnknownTool()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
@@ -95,6 +96,7 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"gate":    gate,
 	"until":   until,
 	"occupy":  occupy,
+	"ready":   readyz,
 }
 
 // oneTracker is the demo's database, written once for all scripts.
@@ -191,7 +193,7 @@ func start(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	p := &process{exec.Command(path, args[2:]...), make(chan error, 1)}
 	p.Dir = ts.MkAbs(".")
-	for _, v := range []string{"PATH", "HOME", "TMPDIR", "PGPASSWORD", "MYSQL_PWD"} {
+	for _, v := range []string{"PATH", "HOME", "TMPDIR", "PGPASSWORD", "MYSQL_PWD", "BAILIWICK_WRITES"} {
 		p.Env = append(p.Env, v+"="+ts.Getenv(v))
 	}
 	stderr, err := os.Create(ts.MkAbs(name + ".err"))
@@ -274,6 +276,18 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 		if time.Now().After(deadline) {
 			ts.Fatalf("still so after ten seconds: %v", err)
 		}
+	}
+}
+
+// ready NAME TEXT… wants a server to be ready, and to say so in exactly these lines.
+func readyz(ts *testscript.TestScript, _ bool, args []string) {
+	res, err := http.Get(strings.TrimSuffix(ts.Getenv(args[0]), "/mcp") + "/readyz")
+	ts.Check(err)
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	ts.Check(err)
+	if want := strings.Join(args[1:], "\n") + "\n"; string(body) != want || res.StatusCode != http.StatusOK {
+		ts.Fatalf("%s: %q, want %q", res.Status, body, want)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/live"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/plant"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/terminal"
 	"github.com/bailiwick-dev/bailiwick/config"
@@ -31,7 +32,8 @@ func serveCommand(t *terminal.Terminal) *cobra.Command {
 		Short: "Serve agents over MCP",
 		Long: "Serve agents over MCP, read-only. With a configuration its rules decide what agents see, and agents need a token.\n" +
 			"With --source alone every table is a class under its own name; without --store whoever is on this machine may read.\n" +
-			"SIGHUP looks at the databases again. The first SIGINT or SIGTERM lets calls in flight end, the second one doesn't.",
+			"A configuration that changes is put into force while calls run; one that is wrong is refused, and the log says why.\n" +
+			"SIGHUP reads it at once, and looks at the databases again. The first SIGINT or SIGTERM lets calls in flight end, the second one doesn't.",
 		Example: "  bailiwick serve\n  bailiwick serve --source sqlite:app.db\n  bailiwick serve --stdio --tenant acme",
 		Args:    terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -39,14 +41,15 @@ func serveCommand(t *terminal.Terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			r := &serving{from: &from, started: *c}
 			c.Listen = cmp.Or(listen, c.Listen, config.DefaultListen)
 			if stdio {
 				if from.Sources == nil && c.Stdio.ID == "" && !who.Given("tenant") && !who.Given("scopes") {
 					return errors.New("nobody may speak over stdio: add \"stdio: {tenant: acme, scopes: [read]}\" to the configuration, or give --tenant or --scopes")
 				}
-				return serveStdio(cmd.Context(), t, c, &who)
+				return r.serveStdio(cmd.Context(), t, c, &who)
 			}
-			return serveHTTP(cmd.Context(), t, c, from.Sources != nil && from.Store == "")
+			return r.serveHTTP(cmd.Context(), t, c, from.Sources != nil && from.Store == "")
 		},
 	}
 	from.Flags(cmd.Flags())
@@ -57,7 +60,7 @@ func serveCommand(t *terminal.Terminal) *cobra.Command {
 }
 
 // serveHTTP serves until ctx ends. open lets in who is on this machine without a token.
-func serveHTTP(ctx context.Context, t *terminal.Terminal, c *config.Config, open bool) error {
+func (r *serving) serveHTTP(ctx context.Context, t *terminal.Terminal, c *config.Config, open bool) error {
 	if open {
 		c.Auth.TokensOff = true
 		c.Auth.Anonymous = &identity.Principal{ID: "anonymous", Name: "anonymous", Kind: identity.Agent, Scopes: []identity.Scope{identity.Read}}
@@ -71,9 +74,9 @@ func serveHTTP(ctx context.Context, t *terminal.Terminal, c *config.Config, open
 		return err
 	}
 	defer p.Close()
-	log := logger(t, c.Log)
+	var w live.Watcher
 	o := p.Door()
-	o.Logger = log
+	o.Logger, o.Notes = logger(t, c.Log), w.Notes
 	if err := p.TrustIssuer(&o); err != nil {
 		return err
 	}
@@ -86,8 +89,8 @@ func serveHTTP(ctx context.Context, t *terminal.Terminal, c *config.Config, open
 		return inUse(c.Listen, err)
 	}
 	announce(ctx, t, p, open)
-	defer p.Announce(s)()
-	defer refreshOnHangup(ctx, p, log)()
+	r.plant, r.server, r.log = p, s, o.Logger
+	defer r.watch(ctx, &w)()
 	if err := ready(t, l); err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -127,37 +130,44 @@ func announce(ctx context.Context, t *terminal.Terminal, p *plant.Plant, open bo
 	}
 }
 
-// refreshOnHangup looks at the sources again at each SIGHUP, until stop is called. What is wrong leaves all as it was.
-func refreshOnHangup(ctx context.Context, p *plant.Plant, log *slog.Logger) (stop func()) {
+// A serving server, and what it was made of.
+type serving struct {
+	from    *plant.Setup
+	started config.Config // as it was read
+	plant   *plant.Plant
+	server  *server.Server
+	log     *slog.Logger
+}
+
+// watch puts the configuration into force again when it changes, and looks at the sources again at each SIGHUP, until
+// stop is called. What is wrong leaves all as it was.
+func (r *serving) watch(ctx context.Context, w *live.Watcher) (stop func()) {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-hangup:
+	silence := r.plant.Announce(r.server)
+	end := w.Watch(ctx, live.Options{
+		Started: &r.started, File: r.from.Path(), Load: r.from.Load, Restart: plant.Restart, Hangup: hangup, Log: r.log,
+		Apply: func(ctx context.Context, c *config.Config) ([]string, error) {
+			warnings, err := r.plant.Reload(ctx, c)
+			if err == nil {
+				r.server.SetResults(plant.Forms(c))
 			}
-			warnings, err := p.Gateway.Refresh(ctx)
-			if err != nil {
-				log.ErrorContext(ctx, "the sources could not be read again; what was in force stays", "error", plant.RuleFaults(p.Config, err))
-				continue
-			}
-			log.InfoContext(ctx, "read the sources again", "warnings", warnings)
-		}
-	}()
+			return warnings, err
+		},
+		Refresh: func(ctx context.Context) ([]string, error) {
+			warnings, err := r.plant.Gateway.Refresh(ctx)
+			return warnings, plant.RuleFaults(r.plant.Config, err)
+		},
+	})
 	return func() {
 		signal.Stop(hangup)
-		cancel()
-		<-done
+		end()
+		silence()
 	}
 }
 
 // serveStdio serves the one principal that the configuration and flags name. Standard output belongs to the protocol.
-func serveStdio(ctx context.Context, t *terminal.Terminal, c *config.Config, flags *plant.Speaker) error {
+func (r *serving) serveStdio(ctx context.Context, t *terminal.Terminal, c *config.Config, flags *plant.Speaker) error {
 	who, err := flags.Principal(c.Stdio, "stdio")
 	if err != nil {
 		return err
@@ -176,8 +186,8 @@ func serveStdio(ctx context.Context, t *terminal.Terminal, c *config.Config, fla
 	if err != nil {
 		return err
 	}
-	defer p.Announce(s)()
-	defer refreshOnHangup(ctx, p, o.Logger)()
+	r.plant, r.server, r.log = p, s, o.Logger
+	defer r.watch(ctx, new(live.Watcher))()
 	return s.ServeStdio(ctx, who)
 }
 

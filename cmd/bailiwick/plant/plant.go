@@ -127,14 +127,19 @@ func (p *Plant) openGateway(ctx context.Context, sources map[string]source.Sourc
 		Sources: sources, Rules: c.Rules, Audit: p.Store, Args: args, Limits: limits(c.Limits, p.Store), Price: c.Limits.Price,
 		Secret: keys["cursors"], Budget: c.Budget,
 	})
-	p.Warnings = slices.Concat(c.Notes, warnings)
 	if err != nil {
 		return RuleFaults(c, err)
 	}
 	p.closers = append(p.closers, func() error { return p.Gateway.Close(context.WithoutCancel(ctx)) })
-	if err := CheckTools(c); err != nil {
+	listed, err := c.CheckLists(namesOf(c, p.Gateway.Catalogue()))
+	if err := merge(&config.Config{}, []error{CheckTools(c), err}); err != nil {
 		return err
 	}
+	strays, err := p.strayTokens(ctx)
+	if err != nil {
+		return err
+	}
+	p.Warnings = slices.Concat(c.Notes, warnings, listed, strays)
 	if p.Tools, err = tool.NewSet(p.Gateway, tools(c)...); err != nil {
 		return err
 	}
@@ -172,9 +177,6 @@ func allTools(c *config.Config) []tool.Tool {
 	return tool.Data(tool.Options{QueryRows: c.Limits.QueryRows, SampleRows: c.Limits.SampleRows, Timeouts: c.Limits.Timeouts})
 }
 
-// CheckTools refuses names of tools in c that no tool has.
-func CheckTools(c *config.Config) error { return c.CheckTools(ToolNames(c)) }
-
 // ToolNames returns the names of all tools that there are, served or not.
 func ToolNames(c *config.Config) []string {
 	names := []string{"list_tools"} // every set has it
@@ -183,6 +185,9 @@ func ToolNames(c *config.Config) []string {
 	}
 	return names
 }
+
+// CheckTools refuses names of tools in c that no tool has.
+func CheckTools(c *config.Config) error { return c.CheckTools(ToolNames(c)) }
 
 // tools are those that c serves.
 func tools(c *config.Config) []tool.Tool {
@@ -211,13 +216,7 @@ func (p *Plant) Door() server.Options {
 		Anonymous: c.Auth.Anonymous, AllowedOrigins: c.Server.Origins, AllowedHosts: c.Server.Hosts,
 		MaxBody: int64(c.Server.MaxBody), Concurrency: c.Server.Concurrency, Queue: c.Server.Queue, Heartbeat: c.Server.Heartbeat,
 		Sessions: c.Server.Sessions.Max, SessionsEach: c.Server.Sessions.Each, SessionTimeout: c.Server.Sessions.Idle,
-		Results: map[string]server.Form{},
-	}
-	if c.Results.Default != "" {
-		o.Results[""] = server.Form(c.Results.Default)
-	}
-	for name, form := range c.Results.Clients {
-		o.Results[name] = server.Form(form)
+		Results: Forms(c),
 	}
 	if !c.Auth.TokensOff {
 		o.Tokens = p.Tokens

@@ -1,6 +1,7 @@
 package plant
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -64,6 +65,14 @@ func (s *Setup) Load() (*config.Config, error) {
 	return c, nil
 }
 
+// Path returns the configuration that Load reads; "" where there is none.
+func (s *Setup) Path() string {
+	if s.Sources != nil {
+		return ""
+	}
+	return cmp.Or(s.File, DefaultFile)
+}
+
 // LoadFile reads a configuration.
 func LoadFile(path string) (*config.Config, error) {
 	c, err := config.Load(path)
@@ -99,6 +108,10 @@ func (s *Setup) bare() (*config.Config, error) {
 		}
 		names[src.Name] = true
 		c.Sources = append(c.Sources, src)
+	}
+	var err error
+	if c.Notes, err = config.Restrict(&c.Rules.Gates, os.LookupEnv); err != nil {
+		return nil, err
 	}
 	c.Rules.Version = config.Digest(c.Rules)
 	return c, nil

@@ -37,6 +37,8 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 		if s.Policy, err = policy.New(c.Rules, catalogue); err != nil {
 			errs = append(errs, RuleFaults(c, err))
 		}
+		warnings, err := c.CheckLists(namesOf(c, catalogue))
+		s.Warnings, errs = append(s.Warnings, warnings...), append(errs, err)
 	}
 	if err := merge(c, errs); err != nil {
 		return nil, err
@@ -54,7 +56,7 @@ func Offers(c *config.Config) []exposure.Tool {
 	all := allTools(c)
 	out := make([]exposure.Tool, len(all))
 	for i := range all {
-		out[i] = exposure.Tool{Name: all[i].Name, Needs: all[i].Needs(), Off: !served[all[i].Name]}
+		out[i] = exposure.Tool{Name: all[i].Name, Needs: all[i].Needs(), Writes: all[i].Writes, Off: !served[all[i].Name]}
 	}
 	return out
 }

@@ -60,6 +60,13 @@ func create(t *terminal.Terminal) *cobra.Command {
 				if life != 0 {
 					want.Expires = time.Now().Add(life)
 				}
+				warnings, err := plant.CheckToken(cmd.Context(), c, want)
+				if err != nil {
+					return err
+				}
+				for _, w := range warnings {
+					t.Notef("warning: %s", w)
+				}
 				made, secret, err := tokens.Create(cmd.Context(), identity.Local(plant.LocalUser()), want)
 				if err != nil {
 					return err
