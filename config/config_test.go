@@ -198,7 +198,7 @@ func TestParse(t *testing.T) {
 			Filters: map[string]query.Filter{"default": where(t, `{"archived": false, "owner": {"$cel": "principal.owner"}}`)}},
 		Server: config.Server{Origins: []string{"https://app.example"}, Hosts: []string{"agents.example"}, MaxBody: 2_000_000, Concurrency: 32,
 			Queue: -1, Heartbeat: 5 * time.Second, Sessions: config.Sessions{Idle: 10 * time.Minute, Max: 50, Each: 5}},
-		Log: config.Log{Level: slog.LevelWarn, Text: true},
+		Log:   config.Log{Level: slog.LevelWarn, Text: true},
 		Notes: []string{"review has nothing to do: no tool of this version proposes a write for approval"},
 	}
 	want.Rules.Version = config.Digest(want.Rules)
