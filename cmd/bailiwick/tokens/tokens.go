@@ -5,6 +5,7 @@
 package tokens
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -60,18 +61,7 @@ func create(t *terminal.Terminal) *cobra.Command {
 				if life != 0 {
 					want.Expires = time.Now().Add(life)
 				}
-				warnings, err := plant.CheckToken(cmd.Context(), c, want)
-				if err != nil {
-					return err
-				}
-				for _, w := range warnings {
-					t.Notef("warning: %s", w)
-				}
-				made, secret, err := tokens.Create(cmd.Context(), identity.Local(plant.LocalUser()), want)
-				if err != nil {
-					return err
-				}
-				return newToken(t, made, secret)
+				return issue(cmd.Context(), t, tokens, c, want)
 			})
 		},
 	}
@@ -92,6 +82,22 @@ func create(t *terminal.Terminal) *cobra.Command {
 	f.StringArrayVar(&filters, "filter", nil, "only records of a class, or of all for default, that match: `CLASS=WHERE`, a where object; can be given again")
 	f.StringVar(&ips, "ip", "", "only from these `ADDRESSES` or CIDR ranges")
 	return cmd
+}
+
+// issue makes a token whose lists name what c has, and shows it.
+func issue(ctx context.Context, t *terminal.Terminal, tokens *identity.Tokens, c *config.Config, want identity.Token) error {
+	warnings, err := plant.CheckToken(ctx, c, want)
+	if err != nil {
+		return err
+	}
+	for _, w := range warnings {
+		t.Notef("warning: %s", w)
+	}
+	made, secret, err := tokens.Create(ctx, identity.Local(plant.LocalUser()), want)
+	if err != nil {
+		return err
+	}
+	return newToken(t, made, secret)
 }
 
 // newToken shows a token for the first and last time.
