@@ -50,6 +50,8 @@ type Config struct {
 	Lenient bool     // names in lists of principals and tokens that name nothing are warnings, not faults
 	Notes   []string // what is right and has no effect, for the operator
 
+	Telemetry Telemetry
+
 	document    strict.Document
 	expressions *expression.Compiler
 }
@@ -103,6 +105,7 @@ type Server struct {
 	Queue       int           // calls that wait for their turn; negative for none
 	Heartbeat   time.Duration // between progress notifications; negative for none
 	Sessions    Sessions
+	Metrics     Metrics
 }
 
 // Sessions bounds the sessions of the protocols before 2026-07-28.
@@ -116,6 +119,7 @@ type Sessions struct {
 type Log struct {
 	Level slog.Level
 	Text  bool // lines for people instead of JSON
+	Quiet bool // calls are no lines
 }
 
 // A Fault is one thing that is wrong in a configuration.

@@ -126,7 +126,12 @@ server:
   queue: 0
   heartbeat: 5s
   sessions: {idle: 10m, max: 50, each: 5}
-log: {level: "${LEVEL}", format: text}
+  metrics: {listen: "127.0.0.1:9464"}
+log: {level: "${LEVEL}", format: text, calls: false}
+telemetry:
+  otlp: {endpoint: "https://collector.example:4318", headers: {authorization: "Bearer ${PG_PASSWORD}"}, insecure: false}
+  sample: 0.25
+  environment: true
 `
 
 func where(t *testing.T, s string) query.Filter {
@@ -197,8 +202,11 @@ func TestParse(t *testing.T) {
 			Tools: identity.List{Except: []string{"get_schema"}}, Actions: identity.List{Only: []string{"issues.close"}}, Classes: identity.List{Only: []string{"issues"}},
 			Filters: map[string]query.Filter{"default": where(t, `{"archived": false, "owner": {"$cel": "principal.owner"}}`)}},
 		Server: config.Server{Origins: []string{"https://app.example"}, Hosts: []string{"agents.example"}, MaxBody: 2_000_000, Concurrency: 32,
-			Queue: -1, Heartbeat: 5 * time.Second, Sessions: config.Sessions{Idle: 10 * time.Minute, Max: 50, Each: 5}},
-		Log:   config.Log{Level: slog.LevelWarn, Text: true},
+			Queue: -1, Heartbeat: 5 * time.Second, Sessions: config.Sessions{Idle: 10 * time.Minute, Max: 50, Each: 5},
+			Metrics: config.Metrics{Listen: "127.0.0.1:9464"}},
+		Log: config.Log{Level: slog.LevelWarn, Text: true, Quiet: true},
+		Telemetry: config.Telemetry{Traces: true, Sample: 0.25, Environment: true,
+			OTLP: config.OTLP{Endpoint: "https://collector.example:4318", Headers: map[string]string{"authorization": "Bearer hunter2"}}},
 		Notes: []string{"review has nothing to do: no tool of this version proposes a write for approval"},
 	}
 	want.Rules.Version = config.Digest(want.Rules)

@@ -73,13 +73,14 @@ func (s *Server) shape() strict.Shape {
 		{Name: "max_body", Doc: "Bytes of a request. Default 1 MiB", Shape: strict.Size(&s.MaxBody, 1000, maxBody)},
 		{Name: "concurrency", Doc: "Calls at a time. Default 64", Shape: strict.Count(&s.Concurrency, 1, 10_000)},
 		{Name: "queue", Doc: "Calls that wait for their turn. Default 256", Shape: strict.OrNone(&s.Queue, strict.Count(&s.Queue, 0, 100_000))},
+		{Name: "metrics", Doc: "Where metrics are shown to Prometheus: true at /metrics, to a token with the scope audit or operator; or on an address of their own", Shape: s.Metrics.shape()},
 		{Name: "heartbeat", Doc: "Between progress notifications. Default 2s; 0s sends none", Shape: strict.OrNone(&s.Heartbeat, strict.Span(&s.Heartbeat, 0, time.Minute))},
 		{Name: "sessions", Doc: "Sessions of the protocols before 2026-07-28", Shape: strict.Object([]strict.Key{
 			{Name: "idle", Doc: "An idle one ends after this. Default 30m", Shape: strict.Span(&s.Sessions.Idle, time.Second, 24*time.Hour)},
 			{Name: "max", Doc: "Of all principals. Default 1000", Shape: strict.Count(&s.Sessions.Max, 1, many)},
 			{Name: "each", Doc: "Of one principal. Default 100", Shape: strict.Count(&s.Sessions.Each, 1, many)},
 		}, nil)},
-	}, strict.Later("tls", "console", "metrics")...), nil)
+	}, strict.Later("tls", "console")...), nil)
 }
 
 func origin(s string) string {

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"log/slog"
 	"net"
 	"net/netip"
 	"net/url"
@@ -54,12 +53,10 @@ func (c *Config) shape() strict.Shape {
 		{Name: "server", Doc: "The HTTP door", Shape: c.Server.shape()},
 		{Name: "gates", Doc: "What agents may write at all", Shape: c.gates()},
 		{Name: "review", Doc: "Which changes need whose approval", Shape: c.review()},
-		{Name: "log", Doc: "What is logged, on standard error", Shape: strict.Object([]strict.Key{
-			{Name: "level", Doc: "The least that is logged. Default info", Shape: strict.Choose([]string{"debug", "info", "warn", "error"}, c.Log.setLevel)},
-			{Name: "format", Doc: "json (the default) or text", Shape: strict.Choose([]string{"json", "text"}, func(s string) { c.Log.Text = s == "text" })},
-		}, nil)},
+		{Name: "log", Doc: "What is logged, on standard error", Shape: c.Log.shape()},
+		{Name: "telemetry", Doc: "Which calls are traced, and where to; without it none are", Shape: c.Telemetry.shape()},
 	}
-	keys = append(keys, strict.Later("actions", "resources", "notifications", "telemetry", "metadata")...)
+	keys = append(keys, strict.Later("actions", "resources", "notifications", "metadata")...)
 	return strict.Object(keys, c.check)
 }
 
@@ -100,10 +97,15 @@ func loopback(listen string) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-func (c *Config) setListen(s string) string {
+// hostPort reports whether s is an address to listen on.
+func hostPort(s string) bool {
 	_, port, err := net.SplitHostPort(s)
-	n, bad := strconv.ParseUint(port, 10, 16)
-	if err != nil || bad != nil || n > 65535 {
+	_, bad := strconv.ParseUint(port, 10, 16)
+	return err == nil && bad == nil
+}
+
+func (c *Config) setListen(s string) string {
+	if !hostPort(s) {
 		return "must be host:port, such as " + DefaultListen
 	}
 	c.Listen = s
@@ -210,11 +212,6 @@ func listKeys(l *identity.List, of string) []strict.Key {
 
 func (c *Config) unlisted() strict.Shape {
 	return strict.Choose([]string{"hidden", "visible"}, func(s string) { c.Rules.Unlisted = s == "visible" })
-}
-
-func (l *Log) setLevel(s string) {
-	levels := map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
-	l.Level = levels[s]
 }
 
 func (c *Config) results() strict.Shape {

@@ -241,3 +241,26 @@ func Dollars(into *int64, most int64) Shape {
 			*into = v
 		}}
 }
+
+// Share is a part of a whole, from 0 to 1. A written 0 is -1 in into: the zero value stands for the default.
+func Share(into *float64) Shape {
+	return Shape{Schema: map[string]any{"type": "number", "minimum": 0, "maximum": 1},
+		Read: func(r *Reader, n Node, at string) {
+			var written string
+			switch y := n.yaml.(type) {
+			case *ast.IntegerNode:
+				written = y.Token.Value
+			case *ast.FloatNode:
+				written = y.Token.Value
+			}
+			v, err := strconv.ParseFloat(written, 64)
+			switch {
+			case err != nil || !jsonNumber.MatchString(written) || v < 0 || v > 1:
+				r.Must(n, at, "a number from 0 to 1, such as 0.1")
+			case v == 0:
+				*into = -1
+			default:
+				*into = v
+			}
+		}}
+}
