@@ -26,7 +26,7 @@ func conformanceCommand(t *terminal.Terminal) *cobra.Command {
 		Short: "Serve the fixtures of the official MCP conformance suites, behind tokens, limits and audit",
 		Args:  terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !loopback(listen) {
+			if !plant.Loopback(listen) {
 				return terminal.Usagef("the fixtures are for a suite on this machine; listen on a loopback address such as 127.0.0.1:0")
 			}
 			return serveFixtures(cmd.Context(), t, listen)

@@ -58,7 +58,7 @@ const demoTokenLife = 7 * 24 * time.Hour
 func (d *demonstration) run(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if !loopback(d.listen) {
+	if !plant.Loopback(d.listen) {
 		return terminal.Usagef("the demo's data is for this machine; listen on a loopback address such as %s", config.DefaultListen)
 	}
 	if d.dir == "" {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/netip"
 	"os"
 	"os/signal"
 	"syscall"
@@ -20,6 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/config"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/server"
+	"github.com/bailiwick-dev/bailiwick/telemetry"
 )
 
 func serveCommand(t *terminal.Terminal) *cobra.Command {
@@ -65,24 +65,29 @@ func (r *serving) serveHTTP(ctx context.Context, t *terminal.Terminal, c *config
 		c.Auth.TokensOff = true
 		c.Auth.Anonymous = &identity.Principal{ID: "anonymous", Name: "anonymous", Kind: identity.Agent, Scopes: []identity.Scope{identity.Read}}
 	}
-	if c.Auth.TokensOff && c.Auth.OIDC == nil && !loopback(c.Listen) {
+	if c.Auth.TokensOff && c.Auth.OIDC == nil && !plant.Loopback(c.Listen) {
 		return fmt.Errorf("%s can be reached from other machines, and nobody would have to say who they are: "+
 			"set store (--store sqlite:bailiwick.db) and make tokens with \"bailiwick token create\", or listen on %s", c.Listen, config.DefaultListen)
 	}
-	p, err := plant.Build(ctx, c)
+	log := logger(t, c.Log)
+	p, err := plant.Observed(ctx, c, log)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
 	var w live.Watcher
 	o := p.Door()
-	o.Logger, o.Notes = logger(t, c.Log), w.Notes
+	o.Logger, o.Notes = log, w.Notes
 	if err := p.TrustIssuer(&o); err != nil {
 		return err
 	}
 	s, err := server.New(o)
 	if err != nil {
 		return err
+	}
+	h, err := p.Watch(s)
+	if err != nil {
+		return inUse(c.Server.Metrics.Listen, err)
 	}
 	l, err := s.Listen(c.Listen)
 	if err != nil {
@@ -94,7 +99,7 @@ func (r *serving) serveHTTP(ctx context.Context, t *terminal.Terminal, c *config
 	if err := ready(t, l); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	return s.Serve(ctx, l, s.Handler())
+	return s.Serve(ctx, l, h)
 }
 
 // ready says, when nothing is missing any more, where to connect.
@@ -139,6 +144,23 @@ type serving struct {
 	log     *slog.Logger
 }
 
+// load reads the configuration again.
+func (r *serving) load() (*config.Config, error) {
+	c, err := r.from.Load()
+	if err != nil {
+		return nil, r.told(err)
+	}
+	return c, nil
+}
+
+// told tells telemetry how reading again went, and returns err.
+func (r *serving) told(err error) error {
+	if t := r.plant.Telemetry; t != nil {
+		t.Reloaded(err)
+	}
+	return err
+}
+
 // watch puts the configuration into force again when it changes, and looks at the sources again at each SIGHUP, until
 // stop is called. What is wrong leaves all as it was.
 func (r *serving) watch(ctx context.Context, w *live.Watcher) (stop func()) {
@@ -146,17 +168,17 @@ func (r *serving) watch(ctx context.Context, w *live.Watcher) (stop func()) {
 	signal.Notify(hangup, syscall.SIGHUP)
 	silence := r.plant.Announce(r.server)
 	end := w.Watch(ctx, live.Options{
-		Started: &r.started, File: r.from.Path(), Load: r.from.Load, Restart: plant.Restart, Hangup: hangup, Log: r.log,
+		Started: &r.started, File: r.from.Path(), Load: r.load, Restart: plant.Restart, Hangup: hangup, Log: r.log,
 		Apply: func(ctx context.Context, c *config.Config) ([]string, error) {
 			warnings, err := r.plant.Reload(ctx, c)
 			if err == nil {
 				r.server.SetResults(plant.Forms(c))
 			}
-			return warnings, err
+			return warnings, r.told(err)
 		},
 		Refresh: func(ctx context.Context) ([]string, error) {
 			warnings, err := r.plant.Gateway.Refresh(ctx)
-			return warnings, plant.RuleFaults(r.plant.Config, err)
+			return warnings, plant.RuleFaults(r.plant.Config, r.told(err))
 		},
 	})
 	return func() {
@@ -172,7 +194,8 @@ func (r *serving) serveStdio(ctx context.Context, t *terminal.Terminal, c *confi
 	if err != nil {
 		return err
 	}
-	p, err := plant.Build(ctx, c)
+	log := logger(t, c.Log)
+	p, err := plant.Observed(ctx, c, log)
 	if err != nil {
 		return err
 	}
@@ -181,18 +204,21 @@ func (r *serving) serveStdio(ctx context.Context, t *terminal.Terminal, c *confi
 		t.Notef("warning: %s", w)
 	}
 	o := p.Door()
-	o.Logger = logger(t, c.Log)
+	o.Logger = log
 	s, err := server.New(o)
 	if err != nil {
 		return err
 	}
-	r.plant, r.server, r.log = p, s, o.Logger
+	r.plant, r.server, r.log = p, s, log
+	if _, err := p.Watch(s); err != nil {
+		return inUse(c.Server.Metrics.Listen, err)
+	}
 	defer r.watch(ctx, new(live.Watcher))()
 	return s.ServeStdio(ctx, who)
 }
 
 func logger(t *terminal.Terminal, l config.Log) *slog.Logger {
-	o := &slog.HandlerOptions{Level: l.Level}
+	o := &slog.HandlerOptions{Level: l.Level, ReplaceAttr: telemetry.Errors}
 	if l.Text {
 		return slog.New(slog.NewTextHandler(t.Err, o))
 	}
@@ -205,14 +231,4 @@ func inUse(addr string, err error) error {
 		return fmt.Errorf("another program listens on %s; name another address with --listen, such as 127.0.0.1:0 for any free port", addr)
 	}
 	return err
-}
-
-// loopback reports whether only this machine can reach addr.
-func loopback(addr string) bool {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return false
-	}
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.IsLoopback()
 }

@@ -189,3 +189,16 @@ func excerpt(text []rune, p Position) string {
 	}, string(text))
 	return fmt.Sprintf("%5d | %s%s%s\n      | %s^", p.Line, lead, shown, tail, pad.String())
 }
+
+// LogText is Error without the text of the file.
+func (e *Error) LogText() string {
+	var b strings.Builder
+	for i, f := range e.Faults {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		f.Excerpt = ""
+		b.WriteString(f.String())
+	}
+	return b.String()
+}

@@ -26,6 +26,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/server"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
+	"github.com/bailiwick-dev/bailiwick/telemetry"
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
@@ -40,33 +41,38 @@ type Plant struct {
 	Warnings []string // what sources left out
 	stateKey []byte
 
+	Telemetry *telemetry.Telemetry // nil when nobody is told anything
+	sources   map[string]source.Source
+
 	closers []func() error
 }
 
 // Build opens all that c names: the store, the sources, and a gateway with tools on them.
-func Build(ctx context.Context, c *config.Config) (_ *Plant, err error) {
+func Build(ctx context.Context, c *config.Config) (*Plant, error) {
 	p := &Plant{Config: c}
+	return p, p.open(ctx)
+}
+
+// open opens all that p's configuration names. When that fails, all is closed again.
+func (p *Plant) open(ctx context.Context) (err error) {
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, p.Close())
 		}
 	}()
 	if err := p.openStore(ctx); err != nil {
-		return nil, err
+		return err
 	}
-	sources := map[string]source.Source{}
-	for _, s := range c.Sources {
-		opened, err := OpenSource(ctx, c, s)
+	p.sources = map[string]source.Source{}
+	for _, s := range p.Config.Sources {
+		opened, err := OpenSource(ctx, p.Config, s)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		p.closers = append(p.closers, opened.Close)
-		sources[s.Name] = opened
+		p.sources[s.Name] = opened
 	}
-	if err := p.openGateway(ctx, sources); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return p.openGateway(ctx)
 }
 
 // Close ends what is running.
@@ -107,7 +113,7 @@ func StorePath(url string) string {
 	return strings.TrimPrefix(url, "sqlite:")
 }
 
-func (p *Plant) openGateway(ctx context.Context, sources map[string]source.Source) error {
+func (p *Plant) openGateway(ctx context.Context) error {
 	keys := map[string][]byte{"audit arguments": nil, "cursors": nil, "request state": nil}
 	for name := range keys {
 		key, err := p.Store.Secret(ctx, name)
@@ -123,8 +129,9 @@ func (p *Plant) openGateway(ctx context.Context, sources map[string]source.Sourc
 	p.stateKey = keys["request state"]
 	c := p.Config
 	var warnings []string
+	observer, log := p.observers()
 	p.Gateway, warnings, err = bailiwick.New(ctx, bailiwick.Options{
-		Sources: sources, Rules: c.Rules, Audit: p.Store, Args: args, Limits: limits(c.Limits, p.Store), Price: c.Limits.Price,
+		Sources: p.sources, Rules: c.Rules, Observer: observer, Audit: log, Args: args, Limits: limits(c.Limits, p.Store), Price: c.Limits.Price,
 		Secret: keys["cursors"], Budget: c.Budget,
 	})
 	if err != nil {
@@ -221,6 +228,7 @@ func (p *Plant) Door() server.Options {
 	if !c.Auth.TokensOff {
 		o.Tokens = p.Tokens
 	}
+	p.observeDoor(&o)
 	return o
 }
 

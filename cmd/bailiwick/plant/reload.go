@@ -101,6 +101,7 @@ func Restart(started, now *config.Config) []string {
 	differ("stdio", plain(&a.Stdio, config.Auth{}), plain(&b.Stdio, config.Auth{}))
 	differ("server", a.Server, b.Server)
 	differ("log", a.Log, b.Log)
+	differ("telemetry", a.Telemetry, b.Telemetry)
 	return keys
 }
 
