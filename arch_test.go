@@ -66,11 +66,12 @@ var mayImport = map[string]string{
 	// doors to people and agents
 	"tool":            ". identity policy problem query query/search schema shape value",
 	"prompt":          ". identity policy problem query schema tool value",
-	"server":          "identity problem prompt server/gate server/metadata server/state server/wire tool value",
+	"server":          "identity problem prompt server/gate server/metadata server/observe server/state server/wire tool value",
 	"server/wire":     "problem value",
 	"server/gate":     "",
 	"server/metadata": "identity",
 	"server/state":    "",
+	"server/observe":  "server/wire value",
 	"conformance":     "identity problem server tool value",
 	"config":          "config/strict identity identity/oidc policy policy/expression problem query schema value",
 	"config/strict":   "problem query value",
@@ -85,7 +86,7 @@ var mayImport = map[string]string{
 	"draft": "config exposure policy schema",
 
 	// beside the way
-	"telemetry": ". audit identity problem server source span",
+	"telemetry": ". audit identity problem server/observe source span",
 
 	// our own memory
 	"store/sqlite":    "audit identity limit problem",

@@ -7,6 +7,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/bailiwick-dev/bailiwick/server/observe"
 	"github.com/bailiwick-dev/bailiwick/server/wire"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -70,8 +71,7 @@ func (s *Server) writeDirect(w http.ResponseWriter, r *http.Request, x *exchange
 	}()
 	ctx := s.begin(r.Context(), x, x.message.Method)
 	out := s.call(ctx, x, a)
-	res, failure := out.result()
-	s.ended(ctx, x, res, failure)
+	s.ended(ctx, x, observe.Failed(out.failure, out.isError))
 	answer := &answer{ResponseWriter: w, x: x}
 	if f := out.failure; f != nil {
 		(&wire.Fault{Status: http.StatusBadRequest, Code: f.Code, Message: f.Message, Data: f.Data}).Write(answer, id)

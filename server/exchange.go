@@ -10,6 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/server/observe"
 	"github.com/bailiwick-dev/bailiwick/server/wire"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -19,9 +20,9 @@ import (
 type exchange struct {
 	who         identity.Principal
 	correlation string
-	operation   Operation       // for the observer
-	message     *wire.Message   // the only message of the request; nil for a batch
-	gone        context.Context // ends when nobody waits for the answer any more
+	operation   observe.Operation // for the observer
+	message     *wire.Message     // the only message of the request; nil for a batch
+	gone        context.Context   // ends when nobody waits for the answer any more
 
 	scope      atomic.Pointer[missing] // the scope that was missing
 	retryAfter atomic.Int64            // seconds; 0 for none

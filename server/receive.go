@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/server/observe"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -20,7 +21,7 @@ func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
 		x := exchangeOf(req)
 		ctx = s.begin(ctx, x, method)
-		defer func() { s.ended(ctx, x, res, err) }() // after what is below has made an answer of a panic
+		defer func() { s.ended(ctx, x, observe.Failure(res, err)) }() // after what is below has made an answer of a panic
 		defer func() {
 			// The SDK runs handlers in goroutines of its own, where a panic would end the process.
 			if p := recover(); p != nil {

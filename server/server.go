@@ -22,6 +22,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/server/gate"
 	"github.com/bailiwick-dev/bailiwick/server/metadata"
+	"github.com/bailiwick-dev/bailiwick/server/observe"
 	"github.com/bailiwick-dev/bailiwick/server/state"
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
@@ -54,8 +55,8 @@ type Options struct {
 	Version      string  // of this program, as clients are told
 	Instructions string  // for the agent, at the start
 	Logger       *slog.Logger
-	Observer     Observer     // is told of every request; nil tells nobody
-	Metrics      http.Handler // serves /metrics to who has the scope operator or audit; nil serves none
+	Observer     observe.Observer // is told of every request; nil tells nobody
+	Metrics      http.Handler     // serves /metrics to who has the scope operator or audit; nil serves none
 
 	// Tokens authenticates `Authorization: Bearer` and `X-MCP-API-Key`. Authenticate, when set, decides instead of
 	// Tokens and Anonymous, from the whole request. Either may be nil; a server with neither lets nobody in but

@@ -8,13 +8,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/bailiwick-dev/bailiwick/server"
+	"github.com/bailiwick-dev/bailiwick/server/observe"
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
 // A Watch is what is looked at when somebody asks for the metrics. What is nil isn't told.
 type Watch struct {
-	Load   func() server.Load // of the door
+	Load   func() observe.Load // of the door
 	Policy func() string      // the version of the rules in force
 	Pools  map[string]source.Pooled
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bailiwick-dev/bailiwick/problem"
-	"github.com/bailiwick-dev/bailiwick/server"
+	"github.com/bailiwick-dev/bailiwick/server/observe"
 	"github.com/bailiwick-dev/bailiwick/telemetry"
 )
 
@@ -112,7 +112,7 @@ func TestOTLP(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ctx := tel.Requests().Begin(t.Context(), server.Operation{Method: "ping"})
+			ctx := tel.Requests().Begin(t.Context(), observe.Operation{Method: "ping"})
 			tel.Requests().End(ctx, "")
 			if err := tel.Close(t.Context()); err != nil {
 				t.Fatal(err)
@@ -134,7 +134,7 @@ func TestUnsent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tel.Requests().End(tel.Requests().Begin(t.Context(), server.Operation{Method: "ping"}), "")
+	tel.Requests().End(tel.Requests().Begin(t.Context(), observe.Operation{Method: "ping"}), "")
 	if err := tel.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/bailiwick-dev/bailiwick/server"
+	"github.com/bailiwick-dev/bailiwick/server/observe"
 )
 
 // requests is the Observer of the MCP door.
@@ -26,7 +26,7 @@ type operation struct {
 type operationKey struct{}
 
 // Begin begins the span of a request, under that of the client where it names one.
-func (r requests) Begin(ctx context.Context, o server.Operation) context.Context {
+func (r requests) Begin(ctx context.Context, o observe.Operation) context.Context {
 	op := &operation{method: o.Method, version: o.Version, transport: "pipe", start: time.Now()}
 	if o.HTTP {
 		op.transport = "tcp"

@@ -17,7 +17,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	bailiwick "github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/server"
+	"github.com/bailiwick-dev/bailiwick/server/observe"
 	"github.com/bailiwick-dev/bailiwick/span"
 )
 
@@ -75,7 +75,7 @@ func New(ctx context.Context, o Options) (*Telemetry, error) {
 func (t *Telemetry) Calls() bailiwick.Observer { return calls{t} }
 
 // Requests returns what server.Options.Observer takes.
-func (t *Telemetry) Requests() server.Observer { return requests{t} }
+func (t *Telemetry) Requests() observe.Observer { return requests{t} }
 
 // flushTime is how long the end of the program waits for traces to be taken.
 const flushTime = 5 * time.Second
