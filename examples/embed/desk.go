@@ -11,6 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/demo"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/prompt"
 	"github.com/bailiwick-dev/bailiwick/server"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/sqldb"
@@ -28,6 +29,7 @@ type desk struct {
 	tracker interface{ Close() error }
 	gateway *bailiwick.Gateway
 	tools   *tool.Set
+	prompts *prompt.Set
 	door    *server.Server
 	stop    func()
 }
@@ -52,11 +54,19 @@ func newDesk(ctx context.Context, path string) (*desk, error) {
 	if err != nil {
 		return nil, errors.Join(err, tracker.Close())
 	}
-	d.door, err = server.New(server.Options{Tools: d.tools, Authenticate: signedIn})
+	d.prompts, err = prompt.NewSet(d.gateway, d.tools, append(prompt.Builtin(), standup())...)
 	if err != nil {
 		return nil, errors.Join(err, tracker.Close())
 	}
-	d.stop = d.gateway.Subscribe(func(c bailiwick.Change) { log.Printf("changed: %s", c) })
+	d.door, err = server.New(server.Options{Tools: d.tools, Prompts: d.prompts, Authenticate: signedIn})
+	if err != nil {
+		return nil, errors.Join(err, tracker.Close())
+	}
+	// Agents that listen are told, and so is the log.
+	d.stop = d.gateway.Subscribe(func(c bailiwick.Change) {
+		d.door.Changed()
+		log.Printf("changed: %s", c)
+	})
 	return d, nil
 }
 

@@ -47,6 +47,21 @@ func TestDesk(t *testing.T) {
 	if _, err := speak("eve"); err == nil || !strings.Contains(err.Error(), "Unauthorized") {
 		t.Errorf("eve is let in: %v", err)
 	}
+	s, err := speak("ana")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "standup", Arguments: map[string]string{"days": "30"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "Call untouched_issues with days 30, then triage. Say in three lines what the team should talk about."
+	if text := got.Messages[0].Content.(*mcp.TextContent).Text; text != want {
+		t.Errorf("standup says %q", text)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
 	for _, tt := range []struct {
 		who, tool string
 		args      map[string]any

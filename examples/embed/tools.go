@@ -8,10 +8,25 @@ import (
 	bailiwick "github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/demo"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/prompt"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
+
+// standup is a prompt of the desk's own. Who may not call untouched_issues doesn't see it.
+func standup() prompt.Prompt {
+	return prompt.Prompt{
+		Name:        "standup",
+		Title:       "Stand-up",
+		Description: "What a team should talk about this morning",
+		Arguments:   []prompt.Argument{{Name: "days", Description: "how long nobody touched what is too long", Required: true}},
+		Uses:        []string{"untouched_issues"},
+		Handle: func(_ context.Context, _ *bailiwick.Call, in prompt.Input) (prompt.Result, error) {
+			return prompt.Say("", "Call untouched_issues with days "+in.Text("days")+", then triage. Say in three lines what the team should talk about."), nil
+		},
+	}
+}
 
 // untouched is a tool of the desk's own. It goes through the same scopes, limits, policy and audit as the others: it counts
 // no issue that its caller couldn't have counted.
