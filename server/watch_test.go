@@ -152,6 +152,9 @@ func TestWatchRefuses(t *testing.T) {
 		{"file:///etc/passwd", absent("file:///etc/passwd")},
 		{prompt.Scheme + "a/b/count", `{"code":-32602,"data":{"correlation_id":"c-1","error":"only schemas can be subscribed to","error_code":"invalid_argument","retryable":false},"message":"only schemas can be subscribed to"}`},
 	} {
+		if res, _ := send(t, url, request("resources/subscribe", "", "", "")); res.StatusCode != 404 {
+			t.Error("a method that this protocol hasn't got:", res.Status)
+		}
 		for _, c := range []call{within(bob, "resources/subscribe", `"uri":"`+tt.uri+`"`, ""), listenTo("bob", schemaURI, tt.uri)} {
 			c.header += "\nX-MCP-Session-Id: c-1\nAuthorization: Bearer bob"
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // a stream that is let in has no end

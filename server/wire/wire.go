@@ -199,8 +199,12 @@ func misshapen(m *Message) string {
 		if args, _ := m.Params.Get("arguments"); m.Method == "prompts/get" && !texts(args) {
 			return "arguments of a prompt are strings"
 		}
-	case "resources/read", "resources/subscribe", "resources/unsubscribe":
+	case "resources/read":
 		if _, right := is("uri", value.String); !right {
+			return "uri is a string"
+		}
+	case "resources/subscribe", "resources/unsubscribe": // MCP 2026-07-28 has neither, whatever the params
+		if given, right := is("uri", value.String); given && !right {
 			return "uri is a string"
 		}
 	case "completion/complete":
