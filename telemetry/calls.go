@@ -103,7 +103,10 @@ func attributes(tool string, r *audit.Record) []attribute.KeyValue {
 		attribute.Int("bailiwick.result_bytes", r.Bytes),
 	}
 	if r.Code != "" {
-		out = append(out, attribute.String("bailiwick.error_code", r.Code), attribute.String("bailiwick.kind", r.Kind))
+		out = append(out, attribute.String("bailiwick.error_code", r.Code))
+	}
+	if r.Kind != "" {
+		out = append(out, attribute.String("bailiwick.kind", r.Kind))
 	}
 	if r.Parent != "" {
 		out = append(out, attribute.String("bailiwick.parent", r.Parent), attribute.Int("bailiwick.depth", r.Depth))
@@ -134,7 +137,10 @@ func (t *Telemetry) line(ctx context.Context, tool string, r *audit.Record) {
 		attrs = append(attrs, slog.Float64("est_cost_usd", float64(r.Cost)/1e6))
 	}
 	if r.Code != "" {
-		attrs = append(attrs, slog.String("error_code", r.Code), slog.String("kind", r.Kind))
+		attrs = append(attrs, slog.String("error_code", r.Code))
+	}
+	if r.Kind != "" {
+		attrs = append(attrs, slog.String("kind", r.Kind))
 	}
 	if r.Parent != "" {
 		attrs = append(attrs, slog.String("parent", r.Parent), slog.Int("depth", r.Depth))
