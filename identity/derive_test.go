@@ -52,25 +52,45 @@ func TestDeriveInherits(t *testing.T) {
 	parent := identity.Principal{ID: "token:1", Name: "bot", Kind: identity.Service, Owner: "ana", Tenant: "acme", TokenID: "1",
 		Scopes: []identity.Scope{"read"}, Claims: value.OfString("c"), Filters: map[string]query.Filter{"default": filter},
 		Tools: identity.List{Only: []string{"a", "b"}}}
-	only := []string{"b", "c"}
-	child, err := identity.Derive(parent, identity.Derivation{Name: "reader", Tools: identity.List{Only: only}})
+	only, filters := []string{"b", "c"}, map[string]query.Filter{"posts": filter}
+	child, err := identity.Derive(parent, identity.Derivation{Name: "reader", Tools: identity.List{Only: only}, Filters: filters})
 	if err != nil {
 		t.Fatal(err)
 	}
-	only[0] = "a" // what the caller does later changes nothing
+	only[0], filters["users"] = "a", filter // what the caller does later changes nothing
 	if child.Tools.Allows("a") || !child.Tools.Allows("b") || child.Tools.Allows("c") {
 		t.Error("tools:", child.Tools)
 	}
 	if child.ID != "token:1/reader" || child.Name != "reader" || child.Owner != "ana" || child.Tenant != "acme" || child.TokenID != "1" ||
-		child.Claims.Text() != "c" || child.Parent != "token:1" || child.Depth != 1 || child.Filters != nil || child.Origin() != "token:1" || parent.Origin() != "token:1" {
+		child.Claims.Text() != "c" || child.Parent != "token:1" || child.Depth != 1 || len(child.Filters) != 1 || child.Filters["posts"] == nil || child.Origin() != "token:1" || parent.Origin() != "token:1" {
 		t.Errorf("%+v", child)
 	}
 	var line []string
 	for p := range child.Line() {
 		line = append(line, fmt.Sprint(p.ID, len(p.Filters)))
 	}
-	if got := strings.Join(line, " "); got != "token:1/reader0 token:11" {
+	if got := strings.Join(line, " "); got != "token:1/reader1 token:11" {
 		t.Error("line:", got)
+	}
+	for p := range child.Line() {
+		if p.ID != child.ID {
+			t.Error("the line begins with", p.ID)
+		}
+		break
+	}
+}
+
+func TestDeriveNames(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		ok   bool
+	}{
+		{"azAZ09._-", true}, {strings.Repeat("n", 64), true}, {strings.Repeat("n", 65), false}, {"", false},
+		{"/", false}, {":", false}, {"@", false}, {"[", false}, {"`", false}, {"{", false}, {" ", false}, {"\x00", false}, {"é", false},
+	} {
+		if got, err := identity.Derive(identity.Principal{ID: "p"}, identity.Derivation{Name: tt.name}); (err == nil) != tt.ok || tt.ok != (got.ID == "p/"+tt.name) {
+			t.Errorf("%q: %s, %v", tt.name, got.ID, err)
+		}
 	}
 }
 
@@ -89,6 +109,11 @@ func TestDeriveRefuses(t *testing.T) {
 		{"a name with a space", parent, identity.Derivation{Name: "a b"}, problem.InvalidArgument, "A sub-principal needs a name of 1 to 64 letters, digits, dots, dashes and underscores"},
 		{"a long name", parent, identity.Derivation{Name: strings.Repeat("n", 65)}, problem.InvalidArgument, "A sub-principal needs a name of 1 to 64 letters, digits, dots, dashes and underscores"},
 		{"an unknown scope", parent, identity.Derivation{Name: "c", Scopes: []identity.Scope{"raed"}}, problem.InvalidArgument, "There is no scope “raed”"},
+		{"an unknown scope of 60 bytes", parent, identity.Derivation{Name: "c", Scopes: []identity.Scope{"s" + identity.Scope(strings.Repeat("x", 59))}}, problem.InvalidArgument,
+			"There is no scope “s" + strings.Repeat("x", 59) + "”"},
+		{"a longer one", parent, identity.Derivation{Name: "c", Scopes: []identity.Scope{"s" + identity.Scope(strings.Repeat("é", 30))}}, problem.InvalidArgument,
+			"There is no scope “s" + strings.Repeat("é", 29) + "…”"},
+		{"one that moves the cursor", parent, identity.Derivation{Name: "c", Scopes: []identity.Scope{"s\x1b[2J"}}, problem.InvalidArgument, "There is no scope “s�[2J”"},
 		{"an empty filter", parent, identity.Derivation{Name: "c", Filters: map[string]query.Filter{"a": nil}}, problem.InvalidArgument, "The filter of “a” is empty"},
 		{"a depth below nothing", identity.Principal{ID: "p", Depth: -1}, identity.Derivation{Name: "c"}, problem.PermissionDenied,
 			"There can be at most 4 generations of sub-principals, and “p” is of the last one"},
@@ -143,6 +168,7 @@ func TestListAnd(t *testing.T) {
 		{"an exception of one, kept by another", []identity.List{is("", "app.users"), is("users", "")}, "crm.users"},
 		{"three", []identity.List{is("users posts", ""), is("", "crm.users"), is("users", "")}, "app.users"},
 		{"an empty one keeps none", []identity.List{is("-", ""), is("users", "")}, ""},
+		{"nothing around a list", []identity.List{{Within: &identity.List{Only: []string{"posts"}}}, is("posts users", "")}, "app.posts"},
 		{"whatever comes first", []identity.List{is("users", ""), is("-", "")}, ""},
 	}
 	for _, tt := range tests {
@@ -167,6 +193,38 @@ func TestListAnd(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestListAll(t *testing.T) {
+	a, b, none := identity.List{Only: []string{"a"}}, identity.List{Except: []string{"b"}}, identity.List{Only: []string{}}
+	for _, tt := range []struct {
+		list identity.List
+		want string
+	}{
+		{identity.List{}, "[{[] []}]"},
+		{identity.List{}.And(identity.List{}), "[{[] []}]"},
+		{a.And(identity.List{}), "[{[a] []}]"},
+		{identity.List{}.And(a), "[{[a] []}]"},
+		{identity.List{}.And(none), "[{[] []}]"},
+		{a.And(b), "[{[] [b]} {[a] []}]"},
+		{a.And(b).And(none), "[{[] []} {[] [b]} {[a] []}]"},
+		{a.And(b.And(none)), "[{[] []} {[] [b]} {[a] []}]"},
+	} {
+		var all, first []string
+		for l := range tt.list.All() {
+			if l.Within != nil {
+				t.Errorf("%v holds another", l)
+			}
+			all = append(all, fmt.Sprintf("{%v %v}", l.Only, l.Except))
+		}
+		for l := range tt.list.All() {
+			first = append(first, fmt.Sprintf("{%v %v}", l.Only, l.Except))
+			break
+		}
+		if fmt.Sprint(all) != tt.want || first[0] != all[0] {
+			t.Errorf("%v, first %v; want %s", all, first, tt.want)
+		}
 	}
 }
 

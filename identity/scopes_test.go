@@ -22,6 +22,7 @@ func TestParseScopes(t *testing.T) {
 		{"review", "[review]", ""},
 		{"review,read,read", "[read review]", ""},
 		{"explain operator\taudit,admin", "[read write delete schema audit operator explain]", ""},
+		{"read\nwrite", "[read write]", ""},
 		{"reed", "", "read"},
 		{"read,wirte", "", "write"},
 		{"Read", "", "read"},
@@ -46,6 +47,41 @@ func TestParseScopes(t *testing.T) {
 				t.Errorf("near %q, want %q", p.Near, tt.near)
 			}
 		})
+	}
+}
+
+// TestScopesOfKinds says what each kind of principal may hold.
+func TestScopesOfKinds(t *testing.T) {
+	r := newRoom(t, identity.TokenOptions{})
+	for _, tt := range []struct {
+		kind          identity.Kind
+		owner, scopes string
+		want          string
+	}{
+		{"agent", "ana", "read,write,delete,schema,explain", ""},
+		{"agent", "", "read,explain", ""},
+		{"service", "", "read,write,delete,schema,audit,operator,explain", ""},
+		{"human", "", "read,write,delete,schema,audit,operator,explain", ""},
+		{"human", "ana", "read,write,delete,schema,review,audit,operator,explain", ""},
+		{"agent", "ana", "review", "An agent can't have the scope review"},
+		{"agent", "ana", "audit", "An agent can't have the scope audit"},
+		{"agent", "ana", "operator", "An agent can't have the scope operator"},
+		{"service", "ana", "review", "Only a human can have the scope review"},
+		{"human", "", "review", "The scope review needs an owner: the person who decides"},
+		{"agent", "", "delete", "An agent with the scope delete needs an owner: the person for whom it acts"},
+		{"agent", "", "schema", "An agent with the scope schema needs an owner: the person for whom it acts"},
+	} {
+		scopes, err := identity.ParseScopes(tt.scopes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, says := identity.Token{}, ""
+		if got, _, err = r.Create(t.Context(), operator, identity.Token{Name: "x", Kind: tt.kind, Owner: tt.owner, Scopes: scopes}); err != nil {
+			says = problem.Of(err).Detail
+		}
+		if says != tt.want || says == "" && (got.Kind != tt.kind || !slices.Equal(got.Scopes, scopes)) {
+			t.Errorf("%s of %q with %s: %q, want %q", tt.kind, tt.owner, tt.scopes, says, tt.want)
+		}
 	}
 }
 

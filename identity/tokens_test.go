@@ -35,6 +35,10 @@ type counted struct {
 	identity.TokenStore
 	finds, touches atomic.Int64
 	broken         atomic.Bool
+
+	add   func() error                // asked before a token is kept; nil keeps it
+	find  func(*identity.Token) error // changes what is found; nil leaves it
+	touch func()                      // called before uses are stored; nil is no call
 }
 
 var errDisk = errors.New("disk on fire")
@@ -43,16 +47,36 @@ func (c *counted) TokenVersion(ctx context.Context) (int64, error) {
 	if c.broken.Load() {
 		return 0, errDisk
 	}
-	return c.TokenStore.TokenVersion(ctx)
+	version, err := c.TokenStore.TokenVersion(ctx)
+	if c.find != nil {
+		version = -version // it is another store now
+	}
+	return version, err
+}
+
+func (c *counted) AddToken(ctx context.Context, t identity.Token) error {
+	if c.add != nil {
+		if err := c.add(); err != nil {
+			return err
+		}
+	}
+	return c.TokenStore.AddToken(ctx, t)
 }
 
 func (c *counted) TokenByPrefix(ctx context.Context, prefix string) (identity.Token, error) {
 	c.finds.Add(1)
-	return c.TokenStore.TokenByPrefix(ctx, prefix)
+	token, err := c.TokenStore.TokenByPrefix(ctx, prefix)
+	if c.find != nil && err == nil {
+		err = c.find(&token)
+	}
+	return token, err
 }
 
 func (c *counted) TouchTokens(ctx context.Context, used map[string]time.Time) error {
 	c.touches.Add(1)
+	if c.touch != nil {
+		c.touch()
+	}
 	if c.broken.Load() {
 		return errDisk
 	}
@@ -162,6 +186,8 @@ func TestRefusals(t *testing.T) {
 		{"longer", good + "A", inside, "token_malformed"},
 		{"a newline behind it", good + "\n", inside, "token_malformed"},
 		{"a newline in it", good[:20] + "\n" + good[21:], inside, "token_malformed"},
+		{"no start", good[3:], inside, "token_malformed"},
+		{"newlines for bytes", "bw_" + strings.Repeat("A", 42) + "\n", inside, "token_malformed"},
 		{"upper case start", "BW_" + good[3:], inside, "token_malformed"},
 		{"wrong alphabet", good[:20] + "+" + good[21:], inside, "token_malformed"},
 		{"bits beyond the last byte", good[:45] + "_", inside, "token_malformed"},
@@ -311,6 +337,12 @@ func TestStoreFails(t *testing.T) {
 	if p := problem.Of(err); p.Code != problem.Internal || p.Detail != "Internal error" || !errors.Is(err, errDisk) {
 		t.Errorf("%#v", p)
 	}
+	r.store.broken.Store(false)
+	r.store.find = func(*identity.Token) error { return errDisk }
+	_, err = r.Authenticate(t.Context(), secret, nowhere)
+	if p := problem.Of(err); p.Code != problem.Internal || p.Detail != "Internal error" || !errors.Is(err, errDisk) {
+		t.Errorf("%#v", p)
+	}
 }
 
 func TestCacheIsBounded(t *testing.T) {
@@ -329,6 +361,33 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 	if n := r.Cached(); n != 3 {
 		t.Errorf("%d tokens remembered, want 3", n)
+	}
+	for range 20 { // one that is known and has become old needs no room
+		r.create(identity.Token{})
+		if _, err := r.Authenticate(t.Context(), secrets[9], nowhere); err != nil || r.Cached() != 3 {
+			t.Fatal(r.Cached(), err)
+		}
+	}
+}
+
+// TestCacheForgets wants nothing to be kept of a token that isn't there any more, or that nobody may have.
+func TestCacheForgets(t *testing.T) {
+	for _, tt := range []struct {
+		kind string
+		find func(*identity.Token) error
+	}{
+		{"token_unknown", func(*identity.Token) error { return problem.New(problem.NotFound, "gone") }},
+		{"token_invalid", func(t *identity.Token) error { t.Scopes = []identity.Scope{"root"}; return nil }},
+	} {
+		r := newRoom(t, identity.TokenOptions{})
+		_, secret := r.create(identity.Token{})
+		if who, err := r.Authenticate(t.Context(), secret, nowhere); err != nil || r.Cached() != 1 || who.Filters != nil {
+			t.Fatal(r.Cached(), who, err)
+		}
+		r.store.find = tt.find
+		if _, err := r.Authenticate(t.Context(), secret, nowhere); problem.Of(err).Kind != tt.kind || r.Cached() != 0 {
+			t.Errorf("%s: %v, %d tokens remembered", tt.kind, err, r.Cached())
+		}
 	}
 }
 
