@@ -43,13 +43,17 @@ func run(check bool) error {
 	if err != nil {
 		return err
 	}
+	told, err := metrics()
+	if err != nil {
+		return err
+	}
 	var editor bytes.Buffer
 	if err := json.Indent(&editor, config.JSONSchema(), "", "  "); err != nil {
 		return err
 	}
 	editor.WriteByte('\n')
 	var differ []string
-	for name, page := range map[string][]byte{"tools.md": tools, "dialects.md": can, "prompts.md": prompts(), "configuration.md": configuration, "command-line.md": commands, "bailiwick.schema.json": editor.Bytes()} {
+	for name, page := range map[string][]byte{"tools.md": tools, "dialects.md": can, "telemetry.md": told, "prompts.md": prompts(), "configuration.md": configuration, "command-line.md": commands, "bailiwick.schema.json": editor.Bytes()} {
 		path := filepath.Join("docs", name)
 		have, err := os.ReadFile(path)
 		switch {
