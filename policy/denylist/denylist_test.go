@@ -8,24 +8,50 @@ import (
 // TestCredential is the built-in denylist: what a name alone says.
 func TestCredential(t *testing.T) {
 	denied := "password Password user_password passwordHash passwd pass_phrase_passphrase secret client_secret secrets token session_token accessToken api_key apiKey apikey API_KEY " +
-		"private_key privateKey salt password_salt ssn otp otp_secret otpCode totp pin_hash email_digest contentHash credentials"
-	shown := "id name pass passport secretary tokens token_ids tokenizer hash digest hashtag salty option optional keyboard key monkey_key api public_key rehash class"
+		"private_key privateKey salt password_salt ssn otp otp_secret otpCode totp pin_hash email_digest contentHash credentials token_ids"
+	shown := "id name pass passport secretary tokens tokenizer hash digest hashtag salty option optional keyboard key monkey_key api public_key rehash class"
 	for _, n := range strings.Fields(denied) {
 		if !Credential(n) {
 			t.Errorf("%s is shown", n)
 		}
 	}
 	for _, n := range strings.Fields(shown) {
-		if strings.HasPrefix(n, "token_") {
-			continue
-		}
 		if Credential(n) {
 			t.Errorf("%s is denied", n)
 		}
 	}
-	for _, n := range []string{"_hashed_password", "_auth_data", "_auth_data_google", "_rperm", "_tombstone"} {
-		if !Internal(n) {
-			t.Errorf("%s is not internal", n)
+	for _, n := range []string{"", "_", "--"} {
+		if Credential(n) {
+			t.Errorf("%q is denied", n)
+		}
+	}
+	for name, want := range map[string]bool{"_hashed_password": true, "_auth_data": true, "_auth_data_google": true, "_rperm": true, "_tombstone": true,
+		"rperm": false, "_auth": false, "password": false} {
+		if Internal(name) != want {
+			t.Errorf("%s is internal: %t", name, !want)
+		}
+	}
+}
+
+// TestWords is an identifier → its words.
+func TestWords(t *testing.T) {
+	for name, want := range map[string]string{
+		"apiKey":            "api key",
+		"API_KEY":           "api key",
+		"APIKey":            "api key",
+		"ApiKEY":            "api key",
+		"__api--key__":      "api key",
+		"sha256Sum":         "sha256sum",
+		"sha256_sum":        "sha256 sum",
+		"x2":                "x2",
+		"Äpfel und ÖlPreis": "äpfel und öl preis",
+		"A":                 "a",
+		"":                  "",
+		"__":                "",
+	} {
+		got := Words(name)
+		if strings.Join(got, " ") != want || len(got) == 0 {
+			t.Errorf("%q: %q, want %s", name, got, want)
 		}
 	}
 }
