@@ -202,6 +202,16 @@ func TestEval(t *testing.T) {
 	}
 }
 
+// TestNames has the names that an evaluation may ask for: those below principal, and no others.
+func TestNames(t *testing.T) {
+	who := principal(t, "")
+	for name, want := range map[string]bool{"principal.tenant": true, "principal.claims": true, "principal.depth": true, "tenant": false, "claims": false, "": false} {
+		if v, ok := (&activation{who: &who}).ResolveName(name); ok != want {
+			t.Errorf("%q: %v %t", name, v, ok)
+		}
+	}
+}
+
 // TestCompileRefuses has a row for each thing that can be wrong with the text.
 func TestCompileRefuses(t *testing.T) {
 	c := NewCompiler()
@@ -215,6 +225,7 @@ func TestCompileRefuses(t *testing.T) {
 		{" \n", Scalar, "the expression is empty"},
 		{"principal.", Scalar, "character 11 of the expression: no viable alternative at input '.'"},
 		{"principal.tenant +", Scalar, "character 19 of the expression: mismatched input '<EOF>'"},
+		{"\"a\nb\"", Scalar, `character 1 of the expression: token recognition error at: '"a`},
 		{"principal.tenat", Scalar, `character 1 of the expression: a principal has no "tenat"; did you mean tenant?; ` + has},
 		{"'x' +\n  principal.x", Scalar, `line 2, character 3 of the expression: a principal has no "x"; ` + has},
 		{"principal", Scalar, "character 1 of the expression: principal stands with what is asked of it, such as principal.tenant or principal.claims.region"},

@@ -68,3 +68,28 @@ func TestFill(t *testing.T) {
 		}
 	}
 }
+
+// TestElement has what no text can say: what stands in a query of another class within an $elemMatch is none of its elements.
+func TestElement(t *testing.T) {
+	d := query.Deferred{Path: query.Path{"c"}, Op: query.Eq, CEL: "principal.id"}
+	for _, tt := range []struct {
+		filter query.Filter
+		want   bool
+	}{
+		{d, false},
+		{query.ElemMatch{Path: query.Path{"a"}, Match: d}, true},
+		{query.InQuery{Path: query.Path{"a"}, Where: d}, false},
+		{query.ElemMatch{Path: query.Path{"a"}, Match: query.InQuery{Path: query.Path{"b"}, Where: d}}, false},
+	} {
+		n := 0
+		_, err := Replace(tt.filter, func(d query.Deferred, element bool) (query.Filter, error) {
+			if n++; element != tt.want {
+				t.Errorf("%+v: of an element: %t", tt.filter, element)
+			}
+			return d, nil
+		})
+		if n != 1 || err != nil {
+			t.Errorf("%+v: visited %d times, %v", tt.filter, n, err)
+		}
+	}
+}
