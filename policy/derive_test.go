@@ -314,6 +314,7 @@ func TestSubPrincipalFilters(t *testing.T) {
 		{"a child's may not", "app.users", nil, []filters{{"app.users": is("role", 1)}}, ""},
 		{"nor what is masked", "crm.users", nil, []filters{{"crm.users": is("stars", 1)}}, ""},
 		{"nor inside of another", "app.users", nil, []filters{{"app.users": query.Not{Part: query.Or{is("org", 1), is("role", 1)}}}}, ""},
+		{"nor before another", "app.users", nil, []filters{{"app.users": query.And{is("role", 1), is("org", 1)}}}, ""},
 		{"nor what nobody has", "posts", nil, []filters{{"posts": is("role", 1)}}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

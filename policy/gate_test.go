@@ -100,6 +100,12 @@ func TestGate(t *testing.T) {
 			t.Errorf("%+v %q: %s, want %s", row.gates, row.kind, got, row.want)
 		}
 	}
+	for text, want := range map[string]string{"off": "", "review": "", "on": "", "": `must be off, review or on, not ""`, "On": `must be off, review or on, not "On"`} {
+		gate, err := ParseGate(text)
+		if want == "" && (err != nil || string(gate) != text) || want != "" && (err == nil || err.Error() != want || gate != "") {
+			t.Errorf("%q: %q %v, want %s", text, gate, err, want)
+		}
+	}
 	if _, err := New(Rules{Gates: Gates{RawWrites: "onn"}}, nil); err == nil || err.Error() != `gates.raw_writes: must be off, review or on, not "onn"` {
 		t.Errorf("an unknown gate: %v", err)
 	}

@@ -32,6 +32,7 @@ func staff() []schema.Class {
 			Text:    []schema.TextIndex{{Name: "texts", Fields: []string{"email", "name"}}}},
 		{Source: "app", Name: "badges", Table: "badges", Key: []string{"id"}, Relations: points("code", "people", "code"), Fields: fields("id", schema.Integer, "code", schema.String)},
 		{Source: "app", Name: "tickets", Table: "tickets", Key: []string{"id"}, Relations: points("owner", "people", "id"), Fields: fields("id", schema.Integer, "owner", schema.Integer)},
+		{Source: "app", Name: "plans", Table: "plans", Key: []string{"id"}, Fields: fields("id", schema.Integer, "code", schema.String)},
 		{Source: "app", Name: "logs", Table: "logs", Fields: fields("kind", schema.String, "line", schema.String)},
 	}
 }
@@ -62,6 +63,7 @@ func TestMaskRules(t *testing.T) {
 		{"people", masked("born", Partial), "mask.born: partial can't mask a field of type day; null masks any"},
 		{"people", masked("pay", Hash), "mask.pay: hash can't mask a field of type double; null masks any"},
 		{"people", masked("notes", Hash), "mask.notes: hash can't mask a field of type json; null masks any"},
+		{"plans", masked("code", Hash), ""},
 		{"logs", masked("line", Null), ""},
 		{"logs", masked("line", Hash), "mask.line: the class has no key that can be seen, so its records are ordered by all that can be, which line would have to be left out of; write null"},
 		{"people", ClassRule{Denied: []string{"id"}, Mask: map[string]Mask{"email": Partial}}, "mask.email: the class has no key that can be seen, so its records are ordered by all that can be, which email would have to be left out of; write null"},

@@ -73,9 +73,19 @@ func TestNewRefuses(t *testing.T) {
 		{"nodes", ClassRule{Tenant: &TenantRule{Through: "parent"}}, "classes.nodes: tenant.through: parent leads back to the class itself"},
 		{"issues", ClassRule{Canonical: eq("x")}, `classes.issues: canonical: unknown field "x"`},
 		{"issues", ClassRule{Canonical: eq("title"), Denied: []string{"title"}}, "classes.issues: canonical: title is denied; what counts as a live record is told to agents"},
+		{"app.users", ClassRule{Canonical: eq("password_hash")}, "classes.app.users: canonical: password_hash is denied; what counts as a live record is told to agents"},
+		{"app.users", ClassRule{Canonical: eq("password_hash"), Visible: []string{"password_hash"}, Lift: []string{"password_hash"}}, ""},
+		{"app.users", ClassRule{Lift: []string{"password_hash"}}, "classes.app.users: lift: password_hash is not in visible"},
+		{"issues", ClassRule{Fields: map[string]FieldRule{"x": {Values: []FieldValue{{Value: "a"}}}}}, `classes.issues: fields: there is no field "x"`},
+		{"comments", ClassRule{Tenant: &TenantRule{Through: "issue", Is: "principal.id"}}, "classes.comments: tenant: through stands alone, without field and is"},
+		{"comments", ClassRule{Tenant: &TenantRule{Through: "issue", Field: "id"}}, "classes.comments: tenant: through stands alone, without field and is"},
 	} {
 		_, err := New(Rules{Classes: map[string]ClassRule{tt.name: tt.rule}}, catalogue())
-		if err == nil || err.Error() != tt.want {
+		got := ""
+		if err != nil {
+			got = err.Error()
+		}
+		if got != tt.want {
 			t.Errorf("%s %+v:\n got %v\nwant %s", tt.name, tt.rule, err, tt.want)
 		}
 	}
@@ -119,6 +129,10 @@ func TestViews(t *testing.T) {
 			with(func(w *identity.Principal) {
 				w.Filters = map[string]query.Filter{"app.issues": title, "default": query.And{query.Compare{Path: query.Path{"title"}, Op: query.Ne, Value: value.OfString("y")}, mine}}
 			}), true, `issues: tenant {"org":{"$eq":7}}; principal {"title":{"$eq":"x"}}; principal {"owner":{"$eq":5}}`},
+		{"both of the class's own filters hold", "issues",
+			with(func(w *identity.Principal) {
+				w.Filters = map[string]query.Filter{"app.issues": title, "issues": query.Compare{Path: query.Path{"title"}, Op: query.Ne, Value: value.OfString("y")}, "default": nil}
+			}), true, `issues: tenant {"org":{"$eq":7}}; principal {"title":{"$eq":"x"}}; principal {"title":{"$ne":"y"}}`},
 		{"a default filter on what the class hasn't got", "comments", with(func(w *identity.Principal) { w.Filters = map[string]query.Filter{"default": mine} }), true, "refused: principal_filter"},
 		{"no tenant", "issues", with(func(w *identity.Principal) { w.Tenant = "" }), false, "refused: tenant_missing"},
 		{"a tenant that the field can't hold", "issues", with(func(w *identity.Principal) { w.Tenant = "7 OR 1=1" }), false, "refused: tenant_mismatch"},
@@ -220,20 +234,24 @@ func TestMay(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
-		name  string
-		who   identity.Principal
-		needs identity.Scope
-		want  problem.Code
+		name    string
+		who     identity.Principal
+		needs   identity.Scope
+		through []string
+		want    problem.Code
 	}{
-		{"read", agent(), identity.Read, ""},
-		{"write", agent(), identity.Write, problem.PermissionDenied},
-		{"a write by whom the list leaves out", with(func(w *identity.Principal) { w.Tools.Only = []string{"x"} }), identity.Write, problem.UnknownTool},
-		{"no need at all is no right", agent(), "", problem.PermissionDenied},
-		{"the zero principal", identity.Principal{}, identity.Read, problem.PermissionDenied},
-		{"tools only others", with(func(w *identity.Principal) { w.Tools.Only = []string{"x"} }), identity.Read, problem.UnknownTool},
-		{"tools except", with(func(w *identity.Principal) { w.Tools.Except = []string{"query_class"} }), identity.Read, problem.UnknownTool},
+		{"read", agent(), identity.Read, nil, ""},
+		{"write", agent(), identity.Write, nil, problem.PermissionDenied},
+		{"a write by whom the list leaves out", with(func(w *identity.Principal) { w.Tools.Only = []string{"x"} }), identity.Write, nil, problem.UnknownTool},
+		{"no need at all is no right", agent(), "", nil, problem.PermissionDenied},
+		{"the zero principal", identity.Principal{}, identity.Read, nil, problem.PermissionDenied},
+		{"tools only others", with(func(w *identity.Principal) { w.Tools.Only = []string{"x"} }), identity.Read, nil, problem.UnknownTool},
+		{"tools except", with(func(w *identity.Principal) { w.Tools.Except = []string{"query_class"} }), identity.Read, nil, problem.UnknownTool},
+		{"through a tool that the list has", with(func(w *identity.Principal) { w.Tools.Only = []string{"x"} }), identity.Read, []string{"x"}, ""},
+		{"through tools that the list hasn't all", with(func(w *identity.Principal) { w.Tools.Only = []string{"x"} }), identity.Read, []string{"x", "y"}, problem.UnknownTool},
+		{"the scope before what it leads to", with(func(w *identity.Principal) { w.Tools.Only = []string{"x"} }), identity.Explain, []string{"y"}, problem.PermissionDenied},
 	} {
-		if got := problem.CodeOf(p.May(tt.who, Use{Tool: "query_class", Needs: tt.needs})); got != tt.want {
+		if got := problem.CodeOf(p.May(tt.who, Use{Tool: "query_class", Needs: tt.needs, Through: tt.through})); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
@@ -300,6 +318,15 @@ func TestProjectionLimits(t *testing.T) {
 	for i := range 41 {
 		many = append(many, query.Path{fmt.Sprintf("f%d", i+1), "f1"})
 	}
+	columns := func(more int) (out []query.Path) { // 604 and more
+		for i := range 599 {
+			out = append(out, query.Path{"f1", fmt.Sprintf("f%d", i+1)})
+		}
+		for i := range more {
+			out = append(out, query.Path{"f2", fmt.Sprintf("f%d", i+1)})
+		}
+		return out
+	}
 	for _, tt := range []struct {
 		name          string
 		keys, include []query.Path
@@ -308,6 +335,10 @@ func TestProjectionLimits(t *testing.T) {
 		{"600 fields", nil, nil, ""},
 		{"twice 600 fields", nil, []query.Path{{"f1"}}, "invalid_query: a record would have 1200 fields with those of the records it includes; at most 1000"},
 		{"few of them", []query.Path{{"f1", "f2"}}, []query.Path{{"f1"}}, ""},
+		{"few of one, and two others whole", []query.Path{{"f1", "f2"}}, []query.Path{{"f1"}, {"f3"}, {"f4"}}, "invalid_query: a record would have 1206 fields with those of the records it includes; at most 1000"},
+		{"1000 fields", columns(396), nil, ""},
+		{"1001 fields", columns(397), nil, "invalid_query: a record would have 1001 fields with those of the records it includes; at most 1000"},
+		{"4 hops", []query.Path{{"f1", "f1", "f1", "f1", "f2"}}, nil, ""},
 		{"40 pointers", many[:40], nil, ""},
 		{"41 pointers", many, nil, "invalid_query: a query follows at most 40 pointers in all"},
 		{"5 hops", nil, []query.Path{{"f1", "f1", "f1", "f1", "f1"}}, "invalid_query: an include follows at most 4 pointers"},
