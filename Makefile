@@ -46,8 +46,8 @@ soak: ## the long forms of the proofs
 	@BAILIWICK_SOAK=$(SOAK) GOTESTFLAGS="-count=1 -timeout=24h -run=Interference|Differential" scripts/test . ./source/...
 
 # What can be wrong in policy is seen by its own tests, or by those of the security property.
-mutate: ## breaks policy, compile and identity in many small ways, and lists those that no test notices
-	@go run ./scripts/mutate identity identity/oidc
+mutate: ## breaks policy, compile, identity, mask and redact in many small ways, and lists those that no test notices
+	@go run ./scripts/mutate identity identity/oidc mask redact
 	@go run ./scripts/mutate -tests 'compile,source/sqldb:SQLite' compile compile/stage compile/expr compile/expr/sqlite compile/regex
 	@BAILIWICK_SOAK=4000 go run ./scripts/mutate -tests 'tool,.:(Interference|InterferencePolicies)SQLite' policy policy/denylist policy/expression
 

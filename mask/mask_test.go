@@ -15,6 +15,10 @@ func TestPartial(t *testing.T) {
 		{"john@mail.example.co.uk", "j•••@m•••.uk"},
 		{"øyvind@blåbær.no", "ø•••@b•••.no"},
 		{"john@example.averylongtop", "j•••@e•••"},
+		{"john@example.museum", "j•••@e•••.museum"},
+		{"john@example.website", "j•••@e•••"},
+		{"john@.com", "j•••@•••"},
+		{"@example.com", "•••"},
 		{"john+tag@a.io", "j•••@•••.io"},
 		{"@ann", "•••"},
 		{"ann@localhost", "a•••"},
@@ -84,6 +88,10 @@ func TestHash(t *testing.T) {
 		"under another key": of(NewKey([]byte("other")), "app.users.email", ann),
 		"1.5":               of(key, "app.users.email", value.OfDecimal("1.5")),
 		"100":               of(key, "app.users.email", value.OfDecimal("100")),
+		"1":                 of(key, "app.users.email", value.OfDecimal("1")),
+		"1.5e10":            of(key, "app.users.email", value.OfDecimal("1.5e10")),
+		"1.5e1":             of(key, "app.users.email", value.OfDecimal("1.5e1")),
+		"the text 1.50":     of(key, "app.users.email", value.OfString("1.50")),
 	} {
 		if seen[got] != "" {
 			t.Errorf("%s and %s are both %s", name, seen[got], got)

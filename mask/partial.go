@@ -50,8 +50,8 @@ func first(text string, least int) string {
 
 // address takes an e-mail address apart.
 func address(text string) (local, domain string, ok bool) {
-	local, domain, ok = strings.Cut(text, "@")
-	return local, domain, ok && local != "" && strings.Contains(domain, ".") && !strings.ContainsAny(domain, "@/:") && !strings.ContainsFunc(text, unicode.IsSpace)
+	local, domain, _ = strings.Cut(text, "@") // without one, the domain is empty
+	return local, domain, local != "" && strings.Contains(domain, ".") && !strings.ContainsAny(domain, "@/:") && !strings.ContainsFunc(text, unicode.IsSpace)
 }
 
 // number returns the digits of a text that has nothing but digits and what phone and card numbers are written with.

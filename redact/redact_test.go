@@ -1,6 +1,7 @@
 package redact_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
@@ -77,5 +78,84 @@ func TestMasks(t *testing.T) {
 		if want := `["1","a•••@e•••.com","1ccdab33dcf8b21c",null]["2",null,null,null]`; got != want {
 			t.Errorf("%s: %s, want %s", tt.name, got, want)
 		}
+	}
+}
+
+// TestRows has a row for each form of rows that a plan can promise, and for each that it doesn't.
+func TestRows(t *testing.T) {
+	key := []schema.Field{{Name: "id", Type: schema.Integer}, {Name: "name", Type: schema.String}}
+	p, err := policy.New(policy.Rules{Classes: map[string]policy.ClassRule{"people": {}, "log": {}}}, []schema.Class{{Source: "app", Name: "people", Table: "people", Key: []string{"id"}, Fields: key},
+		{Source: "app", Name: "log", Table: "log", Fields: key}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	who := identity.Principal{Scopes: []identity.Scope{identity.Read}}
+	one, null, ann := value.OfInt(1), value.Value{}, value.OfString("ann")
+	people, log := &query.Find{Class: "people"}, &query.Find{Class: "log", Order: []query.Sort{{Path: query.Path{"name"}}}}
+	gone := problem.New(problem.Upstream, "gone")
+	for _, tt := range []struct {
+		name string
+		ask  query.Query
+		rows []value.Row
+		end  error // after the rows
+		want string
+	}{
+		{"with places", people, []value.Row{{one, ann, one}, {null, null, null}}, nil, `["1","ann"][1] [null,null][null] `},
+		{"without an order that is unique", log, []value.Row{{one, ann}}, nil, `[1,"ann"][] `},
+		{"a count", &query.Count{Class: "people"}, []value.Row{{value.OfInt(7)}}, nil, `[7][] `},
+		{"none", people, nil, nil, ""},
+		{"a value too few", people, []value.Row{{one, ann, one}, {one, ann}, {one, ann, one}}, nil, `["1","ann"][1] internal_error: a row of 2 values, want 3`},
+		{"a value too many", log, []value.Row{{one, ann, one}}, nil, "internal_error: a row of 3 values, want 2"},
+		{"a count and more", &query.Count{Class: "people"}, []value.Row{{one, one}}, nil, "internal_error: a row of 2 values, want 1"},
+		{"a source that fails", people, []value.Row{{one, ann, one}}, gone, `["1","ann"][1] upstream_error: gone`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			permit, err := p.Read(who, tt.ask)
+			if err != nil {
+				t.Fatal(err)
+			}
+			asked := 0
+			rows := func(yield func(value.Row, error) bool) {
+				for _, r := range tt.rows {
+					if asked++; !yield(append(value.Row{}, r...), nil) {
+						return
+					}
+				}
+				if tt.end != nil {
+					yield(nil, tt.end)
+				}
+			}
+			out, err := redact.Apply(permit, mask.Key{}, rows)
+			if err != nil || out.Plan() == nil {
+				t.Fatal(err)
+			}
+			got := ""
+			for row, err := range out.All() {
+				if err != nil {
+					got += fmt.Sprintf("%s: %s", problem.CodeOf(err), problem.Of(err).Detail)
+					if row.Values != nil {
+						t.Error("an error comes with a row")
+					}
+					continue
+				}
+				got += value.OfArray(row.Values).String() + value.OfArray(row.Place).String() + " "
+			}
+			if got != tt.want {
+				t.Errorf("%s, want %s", got, tt.want)
+			}
+			asked = 0
+			for range out.All() {
+				break
+			}
+			if asked > 1 {
+				t.Errorf("the source was asked for %d rows, want 1", asked)
+			}
+		})
+	}
+	if _, err := redact.Apply(policy.Permit{}, mask.Key{}, nil); err == nil {
+		t.Error("rows leave that nobody allowed")
+	}
+	for range (redact.Rows{}).All() {
+		t.Error("no rows hold one")
 	}
 }

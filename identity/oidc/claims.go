@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -87,10 +86,10 @@ func (m Mapping) text(claims value.Value, name string) string {
 		return ""
 	}
 	v := claim(claims, name)
-	if n, ok := v.AsInt(); ok && v.Kind() == value.Int {
-		return value.OfInt(n).String()
+	if v.Kind() == value.Int {
+		return v.String()
 	}
-	if v.Kind() != value.String || len(v.Text()) > 200 || !utf8.ValidString(v.Text()) || strings.ContainsFunc(v.Text(), unicode.IsControl) {
+	if v.Kind() != value.String || len(v.Text()) > 200 || strings.ContainsFunc(v.Text(), unicode.IsControl) {
 		return ""
 	}
 	return v.Text()

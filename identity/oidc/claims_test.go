@@ -1,6 +1,7 @@
 package oidc_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -30,6 +31,10 @@ func TestMapping(t *testing.T) {
 		{"a tenant that is a number", oidc.Mapping{Tenant: "org"}, claims{"org": 7}, "agent oidc:ana ana - 7 [read] null"},
 		{"a tenant that is a list", oidc.Mapping{Tenant: "org"}, claims{"org": []string{"acme"}}, "agent oidc:ana ana - - [read] null"},
 		{"a tenant that is true", oidc.Mapping{Tenant: "org"}, claims{"org": true}, "agent oidc:ana ana - - [read] null"},
+		{"a tenant that is no whole number", oidc.Mapping{Tenant: "org"}, claims{"org": 7.5}, "agent oidc:ana ana - - [read] null"},
+		{"a tenant that is one in other words", oidc.Mapping{Tenant: "org"}, claims{"org": json.RawMessage("7.0")}, "agent oidc:ana ana - - [read] null"},
+		{"the longest tenant", oidc.Mapping{Tenant: "org"}, claims{"org": strings.Repeat("a", 200)}, "agent oidc:ana ana - " + strings.Repeat("a", 200) + " [read] null"},
+		{"a claim without a name", oidc.Mapping{}, claims{"": "root"}, "agent oidc:ana ana - - [read] null"},
 		{"a tenant that is null", oidc.Mapping{Tenant: "org"}, nil, "agent oidc:ana ana - - [read] null"},
 
 		{"a list of scopes", oidc.Mapping{Scopes: "scp"}, claims{"scp": []string{"read", "explain"}}, "agent oidc:ana ana - - [read explain] null"},
@@ -48,6 +53,7 @@ func TestMapping(t *testing.T) {
 
 		{"kept claims", oidc.Mapping{Keep: []string{"region", "/realm/roles", "absent"}}, claims{"region": "eu", "realm": claims{"roles": []string{"a"}}, "secret": 1},
 			`agent oidc:ana ana - - [read] {"region":"eu","roles":["a"]}`},
+		{"kept claims with strange names", oidc.Mapping{Keep: []string{"a~1b", "/c~1d~0"}}, claims{"a~1b": 1, "c/d~": 2}, `agent oidc:ana ana - - [read] {"a~1b":1,"c/d~":2}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -100,6 +100,32 @@ func (i *issuer) publish(kids ...string) {
 	i.keys.Store(&text)
 }
 
+// more publishes keys beside those that are there.
+func (i *issuer) more(keys ...jose.JSONWebKey) {
+	var set jose.JSONWebKeySet
+	if err := json.Unmarshal([]byte(*i.keys.Load()), &set); err != nil {
+		i.t.Fatal(err)
+	}
+	text := mustJSON(jose.JSONWebKeySet{Keys: append(set.Keys, keys...)})
+	i.keys.Store(&text)
+}
+
+// long makes a good token of a length in bytes.
+func (i *issuer) long(length int) string {
+	i.t.Helper()
+	encoded := base64.RawURLEncoding.EncodedLen
+	for _, header := range []map[string]any{{"kid": "ed"}, {"kid": "ed", "pad": ""}, {"kid": "ed", "pad": "x"}} {
+		empty, payload := len(i.signed("ed", header, i.good(claims{"pad": ""}))), len(mustJSON(i.good(claims{"pad": ""})))
+		for n := range length {
+			if empty-encoded(payload)+encoded(payload+n) == length {
+				return i.signed("ed", header, i.good(claims{"pad": strings.Repeat("x", n)}))
+			}
+		}
+	}
+	i.t.Fatalf("no token has %d bytes", length)
+	return ""
+}
+
 func (i *issuer) after(d time.Duration) { i.now.Add(int64(d / time.Second)) }
 
 // open returns the gateway's side, with o on top.

@@ -42,8 +42,8 @@ func (k *keys) find(ctx context.Context, kid string, alg jose.SignatureAlgorithm
 	for {
 		k.mu.Lock()
 		now := k.now()
-		usable := !k.at.IsZero() && now.Before(k.at.Add(k.stale))
-		may := !now.Before(k.tried.Add(k.pause)) || k.tried.IsZero()
+		usable := now.Before(k.at.Add(k.stale))
+		may := !now.Before(k.tried.Add(k.pause))
 		if usable {
 			if found := k.match(kid, alg); found != nil {
 				if may && !now.Before(k.at.Add(k.fresh)) {

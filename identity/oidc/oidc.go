@@ -114,8 +114,7 @@ func CheckURL(address string) error {
 }
 
 func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
 // Authenticate implements identity.Authenticator. Every refusal is Unauthorized, also when the issuer's keys can't be

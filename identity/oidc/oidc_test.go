@@ -2,18 +2,23 @@ package oidc_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -64,6 +69,8 @@ func TestAlgorithms(t *testing.T) {
 
 func TestAccepts(t *testing.T) {
 	i := newIssuer(t, "p256", "ed")
+	i.more(jose.JSONWebKey{Key: pairs()["rsa"].private.Public(), KeyID: "bare"}, jose.JSONWebKey{Key: pairs()["rsa"].private.Public(), KeyID: "same"},
+		jose.JSONWebKey{Key: pairs()["rsa2"].private.Public(), KeyID: "same"})
 	door := i.open(oidc.Options{})
 	at := noon.Unix()
 	for name, token := range map[string]string{
@@ -71,6 +78,10 @@ func TestAccepts(t *testing.T) {
 		"an access token's type":    i.signed("ed", map[string]any{"kid": "ed", "typ": "at+jwt"}, i.good(nil)),
 		"the same, written out":     i.signed("ed", map[string]any{"kid": "ed", "typ": "application/AT+JWT"}, i.good(nil)),
 		"no type":                   i.signed("ed", map[string]any{"kid": "ed"}, i.good(nil)),
+		"a key for any use":         i.signed("rsa", map[string]any{"kid": "bare"}, i.good(nil)),
+		"the same for another":      i.signed("ps", map[string]any{"kid": "bare"}, i.good(nil)),
+		"two keys of one name":      i.signed("rsa2", map[string]any{"kid": "same"}, i.good(nil)),
+		"the longest there is":      i.long(16 << 10),
 		"no key id, one key fits":   i.signed("ed", nil, i.good(nil)),
 		"no nbf and no iat":         i.sign("ed", i.good(claims{"nbf": nil, "iat": nil})),
 		"expired within the skew":   i.sign("ed", i.good(claims{"exp": at - 59})),
@@ -106,7 +117,10 @@ func TestRefuses(t *testing.T) {
 		{"a newline behind it", good + "\n", "jwt_malformed"},
 		{"padding", parts[0] + "=." + parts[1] + "." + parts[2], "jwt_malformed"},
 		{"bits behind the last byte", parts[0] + "." + parts[1] + "." + parts[2][:len(parts[2])-1] + "_", "jwt_malformed"},
+		{"a newline in its header", parts[0][:8] + "\n" + parts[0][8:] + "." + parts[1] + "." + parts[2], "jwt_malformed"},
+		{"a newline in its claims", parts[0] + "." + parts[1][:8] + "\n" + parts[1][8:] + "." + parts[2], "jwt_malformed"},
 		{"a JSON form", `{"payload":"` + parts[1] + `","protected":"` + parts[0] + `","signature":"` + parts[2] + `"}`, "jwt_malformed"},
+		{"a byte too long", i.long(16<<10 + 1), "jwt_too_long"},
 		{"huge", i.sign("ed", i.good(claims{"pad": strings.Repeat("x", 16<<10)})), "jwt_too_long"},
 		{"deep", raw(header("EdDSA", ""), strings.Repeat(`{"a":`, 1000)+"1"+strings.Repeat("}", 1000), nil), "jwt_malformed"},
 
@@ -116,12 +130,19 @@ func TestRefuses(t *testing.T) {
 		{"two algs", raw(`{"alg":"EdDSA","alg":"none","kid":"ed"}`, payload(i.good(nil)), nil), "jwt_malformed"},
 		{"HS256 with the public key", withPublicKey(t, i), "jwt_algorithm"},
 		{"another algorithm than its key's", i.signed("rsa2", map[string]any{"kid": "p256"}, i.good(nil)), "jwt_key_unknown"},
+		{"another algorithm for its key", i.signed("ps", map[string]any{"kid": "rsa"}, i.good(nil)), "jwt_key_unknown"},
+		{"one that its key can't have", i.signed("p256", map[string]any{"kid": "bare"}, i.good(nil)), "jwt_key_unknown"},
 		{"another curve than its key's", i.signed("p384", map[string]any{"kid": "p256"}, i.good(nil)), "jwt_key_unknown"},
 		{"somebody's key under a known name", i.signed("rsa2", map[string]any{"kid": "rsa"}, i.good(nil)), "jwt_signature"},
 		{"another payload", parts[0] + "." + base64.RawURLEncoding.EncodeToString([]byte(payload(i.good(claims{"sub": "root"})))) + "." + parts[2], "jwt_signature"},
 		{"an unknown key", i.signed("ed", map[string]any{"kid": "nobody"}, i.good(nil)), "jwt_key_unknown"},
 		{"no key id, two keys fit", twoFit(i), "jwt_key_unknown"},
 		{"a key id that is no text", raw(`{"alg":"EdDSA","kid":1}`, payload(i.good(nil)), nil), "jwt_malformed"},
+		{"a key id that is a fraction", raw(`{"alg":"EdDSA","kid":1.5}`, payload(i.good(nil)), nil), "jwt_malformed"},
+		{"a key id without text", i.signed("ed", map[string]any{"kid": ""}, i.good(nil)), "jwt_malformed"},
+		{"the longest key id", i.signed("ed", map[string]any{"kid": strings.Repeat("k", 256)}, i.good(nil)), "jwt_key_unknown"},
+		{"a longer key id", i.signed("ed", map[string]any{"kid": strings.Repeat("k", 257)}, i.good(nil)), "jwt_malformed"},
+		{"a broken key of its own", raw(header("EdDSA", `,"jwk":{}`), payload(i.good(nil)), []byte("x")), "jwt_malformed"},
 		{"a key of its own", i.signed("rsa2", map[string]any{"kid": "own", "jwk": jose.JSONWebKey{Key: pairs()["rsa2"].private.Public()}}, i.good(nil)), "jwt_key_unknown"},
 		{"a critical extension", raw(header("EdDSA", `,"crit":["exp"],"exp":1`), payload(i.good(nil)), []byte("x")), "jwt_critical"},
 		{"an empty crit", i.signed("ed", map[string]any{"kid": "ed", "crit": []string{}}, i.good(nil)), "jwt_critical"},
@@ -141,6 +162,9 @@ func TestRefuses(t *testing.T) {
 		{"expired", i.sign("ed", i.good(claims{"exp": at - 60})), "jwt_expired"},
 		{"no exp", i.sign("ed", i.good(claims{"exp": nil})), "jwt_times"},
 		{"an exp that is text", i.sign("ed", i.good(claims{"exp": "9999999999"})), "jwt_times"},
+		{"an exp of the beginning", i.sign("ed", i.good(claims{"exp": 0})), "jwt_times"},
+		{"the first exp beyond all", i.sign("ed", i.good(claims{"exp": 1 << 40})), "jwt_times"},
+		{"an iat that is text", i.sign("ed", i.good(claims{"iat": "0"})), "jwt_times"},
 		{"an exp beyond all", i.sign("ed", i.good(claims{"exp": 1e300})), "jwt_times"},
 		{"an exp below all", i.sign("ed", i.good(claims{"exp": -1})), "jwt_times"},
 		{"an exp that is null", i.signed("ed", map[string]any{"kid": "ed"}, strings.Replace(payload(i.good(nil)), fmt.Sprint(at+3600), "null", 1)), "jwt_times"},
@@ -190,6 +214,7 @@ func withPublicKey(t *testing.T, i *issuer) string {
 // twoFit is a token without a key id that two keys of the issuer could have signed.
 func twoFit(i *issuer) string {
 	i.publish("rsa", "rsa2", "p256", "p384", "ed")
+	i.more(jose.JSONWebKey{Key: pairs()["rsa2"].private.Public(), KeyID: "bare"})
 	return i.signed("rsa", nil, i.good(nil))
 }
 
@@ -326,11 +351,18 @@ func TestIssuerDown(t *testing.T) {
 	}
 	<-i.broken
 	i.after(10 * time.Second)
-	if kind := kindOf(t, door, i.signed("ed", map[string]any{"kid": "new"}, i.good(claims{"exp": noon.Unix() + 1e6}))); kind != "jwt_issuer_unavailable" {
+	if kind := kindOf(t, door, i.sign("p256", i.good(claims{"exp": noon.Unix() + 1e6}))); kind != "jwt_issuer_unavailable" {
 		t.Error("a new key:", kind)
 	}
 	<-i.broken
-	i.after(22*time.Hour - 11*time.Second)
+	i.after(10 * time.Second)
+	i.publish("ed", "p256")
+	i.down.Store(false)
+	if kind := kindOf(t, door, i.sign("p256", i.good(claims{"exp": noon.Unix() + 1e6}))); kind != "" {
+		t.Error("a new key when it is up:", kind)
+	}
+	i.down.Store(true)
+	i.after(24*time.Hour - time.Second)
 	if kind := kindOf(t, door, good); kind != "" {
 		t.Error("after nearly a day:", kind)
 	}
@@ -344,6 +376,120 @@ func TestIssuerDown(t *testing.T) {
 	i.after(10 * time.Second)
 	if kind := kindOf(t, door, good); kind != "" {
 		t.Error("up again:", kind)
+	}
+	if n := len(i.broken); n != 0 {
+		t.Errorf("told %d more times", n)
+	}
+}
+
+// TestKeysTooOld wants keys that have become old to be asked for at once, also where a key id wasn't there just before.
+func TestKeysTooOld(t *testing.T) {
+	i := newIssuer(t, "ed")
+	door := i.open(oidc.Options{Fresh: 20 * time.Second, Stale: 20 * time.Second})
+	for n := int64(1); n < 3; n++ {
+		if kind := kindOf(t, door, i.signed("ed", map[string]any{"kid": "new"}, i.good(nil))); kind != "jwt_key_unknown" || i.fetches.Load() != n {
+			t.Errorf("%s after %d fetches, want %d", kind, i.fetches.Load(), n)
+		}
+		i.after(20 * time.Second)
+	}
+}
+
+// TestAsksOnce wants a call to ask the issuer once, however long that takes.
+func TestAsksOnce(t *testing.T) {
+	for _, status := range []int{http.StatusOK, http.StatusBadGateway} {
+		var fetches, hours atomic.Int64
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			fetches.Add(1)
+			w.WriteHeader(status)
+			fmt.Fprint(w, mustJSON(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: pairs()["ed"].private.Public(), KeyID: "old"}}}))
+		}))
+		defer s.Close()
+		door, err := oidc.New(oidc.Options{Issuer: s.URL, JWKS: s.URL, Audience: []string{"here"}, Stale: time.Minute,
+			Now: func() time.Time { return noon.Add(time.Duration(hours.Add(1)) * time.Hour) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		token := raw(`{"alg":"EdDSA","kid":"ed"}`, mustJSON(claims{"iss": s.URL, "aud": "here", "sub": "ana", "exp": noon.Unix() + 1e6}), make([]byte, 64))
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		if _, err := door.Authenticate(ctx, token, nowhere); problem.Of(err).Kind != "jwt_issuer_unavailable" || fetches.Load() != 1 {
+			t.Errorf("%d: %v after %d fetches", status, problem.Of(err).Kind, fetches.Load())
+		}
+	}
+}
+
+// TestClose wants a fetch that is under way to have ended, with all that it does, when Close returns.
+func TestClose(t *testing.T) {
+	asked := make(chan bool, 1)
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		asked <- true
+		<-r.Context().Done()
+	}))
+	defer s.Close()
+	told := make(chan error, 1)
+	door, err := oidc.New(oidc.Options{Issuer: s.URL, JWKS: s.URL, Audience: []string{"here"}, Now: func() time.Time { return noon },
+		Failed: func(err error) { time.Sleep(20 * time.Millisecond); told <- err }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := raw(`{"alg":"EdDSA","kid":"ed"}`, mustJSON(claims{"iss": s.URL, "aud": "here", "sub": "ana", "exp": noon.Unix() + 100}), make([]byte, 64))
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if kind := kindOf(t, door, token); kind != "jwt_issuer_unavailable" {
+			t.Error(kind)
+		}
+	})
+	<-asked
+	door.Close()
+	select {
+	case err := <-told:
+		if !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	default:
+		t.Error("the fetch goes on")
+	}
+	wg.Wait()
+}
+
+// TestAudience wants an audience to be named by text, not by a number that is written alike.
+func TestAudience(t *testing.T) {
+	i := newIssuer(t, "ed")
+	door, err := oidc.New(oidc.Options{Issuer: i.URL, Audience: []string{"1.5"}, Now: func() time.Time { return noon }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		aud  any
+		want string
+	}{{"1.5", ""}, {[]string{"a", "1.5"}, ""}, {1.5, "jwt_audience"}, {[]any{1.5}, "jwt_audience"}} {
+		if kind := kindOf(t, door, i.sign("ed", i.good(claims{"aud": tt.aud}))); kind != tt.want {
+			t.Errorf("%v: %q, want %q", tt.aud, kind, tt.want)
+		}
+	}
+}
+
+// TestClient takes the operator's own client, which knows the issuer's certificate.
+func TestClient(t *testing.T) {
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, mustJSON(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: pairs()["ed"].private.Public(), KeyID: "ed"}}}))
+	}))
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // of a client that doesn't know it
+	s.StartTLS()
+	defer s.Close()
+	i := newIssuer(t)
+	token := i.sign("ed", i.good(claims{"iss": s.URL, "aud": "here"}))
+	for _, tt := range []struct {
+		client *http.Client
+		want   string
+	}{{s.Client(), ""}, {nil, "jwt_issuer_unavailable"}} {
+		door, err := oidc.New(oidc.Options{Issuer: s.URL, JWKS: s.URL, Audience: []string{"here"}, Client: tt.client, Now: func() time.Time { return noon }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kind := kindOf(t, door, token); kind != tt.want {
+			t.Errorf("got %q, want %q", kind, tt.want)
+		}
 	}
 }
 
@@ -374,6 +520,15 @@ func TestIssuerFaults(t *testing.T) {
 	defer far.Close()
 	const discovery, keys = "/.well-known/openid-configuration", "/keys"
 	document := func(url string) string { return fmt.Sprintf(`{"issuer":%q,"jwks_uri":%q}`, url, url+keys) }
+	jwks := func(k jose.JSONWebKey) func(string) string {
+		return func(string) string { return mustJSON(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{k}}) }
+	}
+	unlike := func(n string) string { // a key without an exponent
+		return `{"keys":[{"kty":"RSA","kid":"ed","n":"` + n + `","e":"AA"}]}`
+	}
+	fill := func(size int) func(string) string {
+		return func(string) string { return strings.Repeat(" ", size-len(`{"keys":[]}`)) + `{"keys":[]}` }
+	}
 	small := `{"keys":[{"kty":"RSA","kid":"ed","n":"` + base64.RawURLEncoding.EncodeToString(bytes.Repeat([]byte{255}, 128)) + `","e":"AQAB"}]}`
 	for _, tt := range []struct {
 		name string
@@ -387,10 +542,28 @@ func TestIssuerFaults(t *testing.T) {
 		{"no JSON", answers(discovery, func(string) string { return "<html>" }), "%s/.well-known/openid-configuration: invalid character '<' looking for beginning of value"},
 		{"no keys", answers(discovery, document, keys, func(string) string { return `{"keys":[]}` }), "%s/keys: no key that a token could be signed with"},
 		{"symmetric keys", answers(discovery, document, keys, func(string) string { return `{"keys":[{"kty":"oct","k":"c2VjcmV0","kid":"ed"}]}` }), "%s/keys: no key that a token could be signed with"},
-		{"keys for encryption", answers(discovery, document, keys, func(string) string {
-			return mustJSON(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: pairs()["ed"].private.Public(), KeyID: "ed", Use: "enc"}}})
+		{"a private key", answers(discovery, document, keys, jwks(jose.JSONWebKey{Key: pairs()["ed"].private, KeyID: "ed"})), "%s/keys: no key that a token could be signed with"},
+		{"a key without an exponent", answers(discovery, document, keys, func(string) string {
+			return unlike(base64.RawURLEncoding.EncodeToString(bytes.Repeat([]byte{255}, 256)))
 		}), "%s/keys: no key that a token could be signed with"},
+		{"a key with a broken certificate", answers(discovery, document, keys, func(u string) string {
+			return strings.Replace(jwks(jose.JSONWebKey{Key: pairs()["ed"].private.Public(), KeyID: "ed"})(u), `"kid"`, `"x5t":"AAAA","kid"`, 1)
+		}), "%s/keys: no key that a token could be signed with"},
+		{"keys for encryption", answers(discovery, document, keys, jwks(jose.JSONWebKey{Key: pairs()["ed"].private.Public(), KeyID: "ed", Use: "enc"})), "%s/keys: no key that a token could be signed with"},
 		{"too many keys", answers(discovery, document, keys, func(string) string { return `{"keys":[` + strings.Repeat("{},", 100) + `{}]}` }), "%s/keys: 101 keys, want at most 100"},
+		{"the most keys", answers(discovery, document, keys, func(string) string { return `{"keys":[` + strings.Repeat("{},", 99) + `{}]}` }), "%s/keys: no key that a token could be signed with"},
+		{"the longest document", answers(discovery, document, keys, fill(1<<20)), "%s/keys: no key that a token could be signed with"},
+		{"a longer one", answers(discovery, document, keys, fill(1<<20+1)), "%s/keys: more than 1048576 bytes"},
+		{"a document cut off", map[string]func(http.ResponseWriter, *http.Request, string){discovery: func(w http.ResponseWriter, _ *http.Request, url string) {
+			w.Header().Set("Content-Length", "10000")
+			fmt.Fprint(w, document(url))
+		}}, "%s/.well-known/openid-configuration: unexpected EOF"},
+		{"another form for who doesn't ask for JSON", map[string]func(http.ResponseWriter, *http.Request, string){discovery: func(w http.ResponseWriter, r *http.Request, _ string) {
+			fmt.Fprintf(w, `{"issuer":%q}`, r.Header.Get("Accept"))
+		}}, `%s/.well-known/openid-configuration: the issuer calls itself "application/json", not "%s"`},
+		{"no answer", map[string]func(http.ResponseWriter, *http.Request, string){discovery: func(http.ResponseWriter, *http.Request, string) {
+			panic(http.ErrAbortHandler)
+		}}, `Get "%s/.well-known/openid-configuration": EOF`},
 		{"a document without end", answers(discovery, document, keys, func(string) string { return `{"keys":["` + strings.Repeat("x", 1<<20) + `"]}` }), "%s/keys: more than 1048576 bytes"},
 		{"a redirect", map[string]func(http.ResponseWriter, *http.Request, string){discovery: func(w http.ResponseWriter, r *http.Request, _ string) {
 			http.Redirect(w, r, far.URL, http.StatusFound)
@@ -424,8 +597,13 @@ func TestIssuerFaults(t *testing.T) {
 			if tt.want == "" {
 				return
 			}
-			if got, want := (<-told).Error(), strings.ReplaceAll(tt.want, "%s", url); got != want {
-				t.Errorf("told %q, want %q", got, want)
+			select {
+			case err := <-told:
+				if want := strings.ReplaceAll(tt.want, "%s", url); err.Error() != want {
+					t.Errorf("told %q, want %q", err, want)
+				}
+			default:
+				t.Error("told nothing")
 			}
 		})
 	}
@@ -467,8 +645,10 @@ func TestDiscovery(t *testing.T) {
 func TestNewRefuses(t *testing.T) {
 	good := oidc.Options{Issuer: "https://login.example/", Audience: []string{"here"}}
 	with := func(edit func(*oidc.Options)) oidc.Options { o := good; edit(&o); return o }
-	if _, err := oidc.New(good); err != nil {
-		t.Fatal(err)
+	for _, ok := range []oidc.Options{good, with(func(o *oidc.Options) { o.Issuer = "http://localhost:1/" }), with(func(o *oidc.Options) { o.Issuer = "http://[::1]" })} {
+		if _, err := oidc.New(ok); err != nil {
+			t.Fatal(err)
+		}
 	}
 	const notURL = "must be a URL such as https://login.example.com/, without user, query and fragment"
 	for _, tt := range []struct {
@@ -479,6 +659,12 @@ func TestNewRefuses(t *testing.T) {
 		{with(func(o *oidc.Options) { o.Audience = []string{""} }), "audience: name at least one, or tokens for any other program would be good here"},
 		{with(func(o *oidc.Options) { o.JWKS = "http://login.example/keys" }), "jwks_uri: must begin with https://; http is for an address of this machine alone"},
 		{with(func(o *oidc.Options) { o.JWKS = "file:///etc/passwd" }), "jwks_uri: " + notURL},
+		{with(func(o *oidc.Options) { o.JWKS = "http://192.0.2.7/keys" }), "jwks_uri: must begin with https://; http is for an address of this machine alone"},
+		{with(func(o *oidc.Options) { o.JWKS = "https:///keys" }), "jwks_uri: " + notURL},
+		{with(func(o *oidc.Options) { o.JWKS = "https://login.example/%zz" }), "jwks_uri: " + notURL},
+		{with(func(o *oidc.Options) { o.JWKS = "ftp://login.example/" }), "jwks_uri: " + notURL},
+		{with(func(o *oidc.Options) { o.JWKS = "https://login.example/?q" }), "jwks_uri: " + notURL},
+		{with(func(o *oidc.Options) { o.JWKS = "https://login.example/#f" }), "jwks_uri: " + notURL},
 		{with(func(o *oidc.Options) { o.Issuer, o.JWKS = "login.example", "https://login.example/keys" }), "issuer: " + notURL},
 		{with(func(o *oidc.Options) { o.Issuer, o.JWKS = "https://me:pw@login.example", "https://login.example/keys" }), "issuer: " + notURL},
 		{with(func(o *oidc.Options) { o.Algorithms = []string{"RS256", "HS256"} }), `algorithms: "HS256" is none of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA`},
