@@ -93,7 +93,7 @@ type speaker interface {
 	placeholder(n int, cast string) string
 	// counts reports whether a placeholder names its argument, which then may stand at several places.
 	counts() bool
-	// longest returns the most bytes of a statement. Databases take more; what grows so far was made to.
+	// longest returns the most bytes of a pipeline's statement, at most maxText.
 	longest() int
 	// limit writes a placeholder where it is the limit.
 	limit(place string) string

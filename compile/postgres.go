@@ -37,7 +37,7 @@ func (p postgres) same(x string, f, other *schema.Field) string {
 
 func (postgres) counts() bool { return true }
 
-func (postgres) longest() int { return 4 << 20 }
+func (postgres) longest() int { return maxText }
 
 func (postgres) limit(place string) string { return place }
 

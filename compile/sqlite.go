@@ -42,7 +42,7 @@ func (sqlite) same(x string, f, other *schema.Field) string {
 
 func (sqlite) counts() bool { return false }
 
-func (sqlite) longest() int { return 4 << 20 }
+func (sqlite) longest() int { return maxText }
 
 // milliseconds is the native type of a computed date: an integer, milliseconds since 1970 whatever its size.
 const milliseconds = "milliseconds"

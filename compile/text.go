@@ -8,6 +8,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
+// maxText is the most bytes of a statement. Databases take more; what grows so far was made to.
+const maxText = 4 << 20
+
 // An arg is a value and the type of the dialect that it is cast to. Its place in a text is its number between two NULs,
 // which nothing else can bring into one: values don't meet text, and quote keeps it out of names.
 type arg struct {
@@ -65,8 +68,12 @@ func (w *writer) resolve(text string) (string, []any, error) {
 	if len(args) > maxArguments {
 		return "", nil, problem.New(problem.InvalidQuery, fmt.Sprintf("the query compares with %d values; at most %d", len(args), maxArguments))
 	}
-	if b.Len() > w.longest() {
-		return "", nil, &problem.Error{Code: problem.Unsupported, Detail: fmt.Sprintf("the query becomes a statement of %d bytes here; at most %d", b.Len(), w.longest()),
+	most := maxText
+	if w.plan.Program != nil {
+		most = w.longest()
+	}
+	if b.Len() > most {
+		return "", nil, &problem.Error{Code: problem.Unsupported, Detail: fmt.Sprintf("the query becomes a statement of %d bytes here; at most %d", b.Len(), most),
 			Suggestion: "compute in several stages, or with fewer expressions inside of each other"}
 	}
 	return b.String(), args, nil

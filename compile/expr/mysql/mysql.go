@@ -63,7 +63,7 @@ func (m dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
 	case schema.Integer:
 		return "CAST(" + number + " AS SIGNED)"
 	case schema.Double:
-		return "CAST(" + x + " AS DOUBLE)" // a FLOAT would be written in fewer digits
+		return "(CAST(" + x + " AS DOUBLE) + 0e0)" // a FLOAT would be written in fewer digits; a zero has no sign
 	case schema.Decimal:
 		return m.fit(number)
 	case schema.Boolean:

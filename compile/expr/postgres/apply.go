@@ -18,7 +18,7 @@ func (p dialect) Apply(s expr.Scope, e algebra.Apply, a []string) (string, error
 		return p.arithmetic(s, e, a), nil
 	case algebra.Div:
 		x, y := s.Atom(a[0]), s.Atom(a[1])
-		return "(CASE WHEN " + operands(x, y) + " AND " + y + " <> 0 THEN " + x + " / " + y + " END)", nil
+		return "(CASE WHEN " + operands(x, y) + " AND " + y + " <> 0 THEN " + x + " / " + y + " + 0 END)", nil
 	case algebra.Mod:
 		return "(" + a[0] + " % nullif(" + a[1] + ", 0))", nil
 	case algebra.Abs, algebra.Ceil, algebra.Floor:

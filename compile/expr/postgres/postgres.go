@@ -52,8 +52,9 @@ func (p dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
 		}
 	case schema.Double:
 		if f.Native == "float4" { // its shortest text is what the asker reads
-			return "(" + x + "::text::float8)"
+			x += "::text::float8"
 		}
+		return "(" + x + " + 0)" // a zero has no sign
 	case schema.Decimal:
 		return pgDecimal(x)
 	case schema.Date:

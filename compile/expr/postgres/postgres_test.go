@@ -122,7 +122,7 @@ var answers = []answer{
 	{op(algebra.Mul, d, real(1e200), real(1e200)), "null"}, {op(algebra.Mul, d, real(1e150), real(1e150)), "9.999999999999999e+299"}, {op(algebra.Mul, d, real(1e-150), real(1e-150)), "1e-300"},
 	{op(algebra.Mul, d, real(1e-200), real(1)), "null"}, {op(algebra.Mul, d, real(-1), real(0)), "0"}, {op(algebra.Add, d, real(0.1), real(0.2)), "0.30000000000000004"},
 	{op(algebra.Add, d, real(math.NaN()), real(0.2)), "null"}, {op(algebra.Add, d, real(math.Inf(1)), real(math.Inf(-1))), "null"},
-	{op(algebra.Div, d, real(1), real(0)), "null"}, {op(algebra.Div, d, real(1), real(3)), "0.3333333333333333"}, {op(algebra.Div, d, real(1e150), real(1e-150)), "9.999999999999999e+299"},
+	{op(algebra.Div, d, real(1), real(0)), "null"}, {op(algebra.Div, d, real(1), real(3)), "0.3333333333333333"}, {op(algebra.Div, d, real(0), real(-2)), "0"}, {op(algebra.Div, d, real(1e150), real(1e-150)), "9.999999999999999e+299"},
 	{op(algebra.Add, m, exact("0.1"), exact("0.2")), "0.3"}, {op(algebra.Mul, m, exact("1e599"), exact("1e599")), "null"}, {op(algebra.Lt, b, exact("1e500"), exact("1e501")), "true"},
 	{op(algebra.Round, d, real(1.005), number(2)), "1.01"}, {op(algebra.Round, d, real(-2.5), number(0)), "-3"}, {op(algebra.Round, d, real(1e16), number(-17)), "1e+16"},
 	{op(algebra.Trunc, d, real(-0.9), number(0)), "0"}, {op(algebra.Round, i, number(most), number(-1)), "null"}, {op(algebra.Trunc, i, number(129), number(-1)), "120"}, {op(algebra.Round, m, exact("2.345"), number(2)), "2.35"},

@@ -101,6 +101,7 @@ func doubles() sourcetest.Table {
 [14, "zero",   -0.0]
 [15, "zero",   null]
 [16, "gone",   null]
+[17, "zero",   0.0]
 `}
 }
 
