@@ -20,7 +20,7 @@ import (
 type nowhere struct{}
 
 func (nowhere) ExportSpans(context.Context, []sdktrace.ReadOnlySpan) error { return nil }
-func (nowhere) Shutdown(context.Context) error                        { return nil }
+func (nowhere) Shutdown(context.Context) error                             { return nil }
 
 // BenchmarkTelemetry is a call that reads nothing, with its admission, four steps and record: without telemetry, and
 // with what operators can have.

@@ -15,7 +15,7 @@ import (
 // A Watch is what is looked at when somebody asks for the metrics. What is nil isn't told.
 type Watch struct {
 	Load   func() observe.Load // of the door
-	Policy func() string      // the version of the rules in force
+	Policy func() string       // the version of the rules in force
 	Pools  map[string]source.Pooled
 }
 
