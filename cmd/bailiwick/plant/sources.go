@@ -27,6 +27,7 @@ type Adapter interface {
 	source.Pinger
 	source.Estimator
 	source.Compiler
+	source.Explainer
 	source.Pooled
 	io.Closer
 }
