@@ -93,6 +93,14 @@ func TestDisclose(t *testing.T) {
 			&query.Find{Class: "issues", Limit: 5, Include: []query.Path{{"owner"}}}, "users.id",
 			`the rules keep the records that owner of issues points to from you {"kind":"field_denied","denied_field":"owner","suggested_rewrite":"leave owner out of include, and the keys behind it"}`},
 
+		{"tenant_missing", hidden(sample(), "app.users", func(r *ClassRule) { r.Tenant = &TenantRule{Field: "org", Is: "principal.claims.x"} }), agent(),
+			&query.Find{Class: "issues", Limit: 5, Include: []query.Path{{"owner"}}}, "users",
+			`the rules keep the records that owner of issues points to from you {"kind":"tenant_missing","denied_field":"owner","suggested_rewrite":"leave owner out of include, and the keys behind it"}`},
+		{"hidden_class", hidden(hidden(sample(), "app.users", func(r *ClassRule) { r.Hidden = true }), "nodes", func(*ClassRule) {}), agent(),
+			&query.Find{Class: "issues", Limit: 5, Include: []query.Path{{"owner"}}}, "users",
+			`the rules keep the records that owner of issues points to from you {"kind":"hidden_class","denied_field":"owner","allowed_fields":["org"],` +
+				`"suggested_rewrite":"leave owner out of include, and the keys behind it; of issues you can follow org"}`},
+
 		// what there really isn't is told alike
 		{"unknown_class", sample(), agent(), &query.Find{Class: "isues", Limit: 5}, "-", `there is no class "isues" null`},
 		{"unknown_field", sample(), agent(), &query.Find{Class: "issues", Limit: 5, Keys: []query.Path{{"titel"}}}, "-", `unknown field "titel" of issues null`},
@@ -100,6 +108,7 @@ func TestDisclose(t *testing.T) {
 	} {
 		classes := catalogue()
 		classes[1].Text = []schema.TextIndex{{Fields: []string{"title"}}}
+		classes[1].Relations = append(classes[1].Relations, schema.Relation{Fields: []string{"org"}, Target: "nodes", TargetFields: []string{"id"}})
 		discreet, err := New(tt.rules, classes)
 		if err != nil {
 			t.Fatal(err)

@@ -55,6 +55,7 @@ func TestTenantExpressions(t *testing.T) {
 		{org, "principal.claims.orgs[0]", "", `{"orgs": []}`, "refused: tenant_missing"},
 		{title, `"org-" + principal.tenant`, "", `{}`, `tenant {"title":{"$eq":"org-7"}}`},
 		{title, `has(principal.claims.org) ? principal.claims.org : principal.owner`, "", `{}`, `tenant {"title":{"$eq":"ann"}}`},
+		{"area", "", "", `{}`, "refused: tenant_mismatch"},
 		{title, "principal.depth", "", `{}`, "refused: tenant_mismatch"},
 
 		{org, "", `"read" in principal.scopes`, `{}`, ""},

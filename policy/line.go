@@ -26,8 +26,8 @@ func (v *View) filtersOf(who identity.Principal) string {
 	c := v.class
 	var own []Layer
 	for _, key := range []string{c.FullName(), c.Name, "default"} {
-		f, ok := who.Filters[key]
-		if !ok || f == nil {
+		f := who.Filters[key]
+		if f == nil {
 			continue
 		}
 		if who.Above != nil && !c.sees(f) {

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,9 +30,11 @@ func market() []schema.Class {
 		{Source: "app", Name: "orders", Table: "orders", Key: []string{"shop", "no"},
 			Fields: fields("note", schema.String, "shop", schema.Integer, "no", schema.Integer, "buyer", schema.Integer, "meta", schema.JSON, "area", schema.Opaque,
 				"created", schema.Date, "created_on", schema.String, "gone", schema.Boolean, "lost", schema.Integer),
-			Relations: []schema.Relation{to("shops", "shop"), to("people", "shop", "note"), to("people", "buyer"), to("shops", "buyer"), to("nothing", "lost"), to("people", "meta")}},
+			Relations: []schema.Relation{to("shops", "shop"), to("people", "no", "note"), to("people", "buyer"), to("shops", "buyer"), to("nothing", "lost"), to("people", "meta")}},
 		{Source: "app", Name: "people", Table: "people", Key: []string{"id"}, Relations: []schema.Relation{to("people", "boss")},
 			Fields: fields("id", schema.Integer, "name", schema.String, "boss", schema.Integer, "bio", schema.String)},
+		{Source: "app", Name: "teams", Table: "teams", Key: []string{"id"}, Relations: []schema.Relation{to("people", "head")},
+			Fields: fields("id", schema.Integer, "head", schema.Integer, "heads", schema.String)},
 		{Source: "app", Name: "logs", Table: "logs", Fields: fields("line", schema.String, "at", schema.Date)},
 		{Source: "app", Name: "keys", Table: "keys", Key: []string{"a", "b"}, Fields: fields("a", schema.Integer, "b", schema.Integer, "c", schema.Integer)},
 		{Source: "crm", Name: "leads", Table: "leads", Key: []string{"id"}, Fields: fields("id", schema.Integer)},
@@ -68,6 +71,9 @@ func planned(permit Permit, err error) string {
 		}
 		if c.ID {
 			text += "#"
+		}
+		if plan.Program != nil && !slices.ContainsFunc(plan.Views, func(v *View) bool { return v.Field(c.Field.Name) == c.Field }) {
+			text += ":" + fmt.Sprint(c.Field.Type)
 		}
 		if c.Leads >= 0 {
 			text += fmt.Sprint(">", c.Leads)
@@ -133,6 +139,7 @@ func TestFinds(t *testing.T) {
 		{"a pointer in JSON, and a part of it", &query.Find{Class: "orders", Keys: paths("meta.a"), Include: paths("meta")}, `shop# no# meta>0 meta.id@0# by:shop by:no unique canonical {"gone":{"$ne":true}}`},
 		{"no pointer", &query.Find{Class: "orders", Include: paths("buyr")}, `invalid_query /include/0: unknown field "buyr" of orders [buyer]`},
 		{"no pointer but a field", &query.Find{Class: "orders", Include: paths("lost")}, "invalid_query /include/0: lost of orders is not a pointer []"},
+		{"no pointer, but like one", &query.Find{Class: "teams", Include: paths("heads")}, "invalid_query /include/0: heads of teams is not a pointer [head]"},
 		{"nothing behind it", &query.Find{Class: "orders", Include: paths("created.x")}, "invalid_query /include/0: created of orders is not a pointer []"},
 		{"nor behind that", &query.Find{Class: "orders", Include: paths("created.x.y")}, "invalid_query /include/0: created of orders is not a pointer []"},
 
@@ -162,6 +169,17 @@ func TestFinds(t *testing.T) {
 	}
 }
 
+// TestRelationsOfView has pointers of one field each, to classes that are there, and one for each field.
+func TestRelationsOfView(t *testing.T) {
+	v, err := trade(t).View(agent(), "orders", "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprint(v.Relations()), "[{shop shops id} {buyer people id} {meta people id}]"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 // TestPipelines is a pipeline → its plan.
 func TestPipelines(t *testing.T) {
 	for _, tt := range []struct {
@@ -170,14 +188,16 @@ func TestPipelines(t *testing.T) {
 		want                string
 	}{
 		{"none", "shops", "", 0, "id# name boss# sign view shops limit 5 true"},
-		{"a count", "shops", `[{"$count": "n"}]`, 0, "n view shops limit 1 false"},
-		{"facets", "shops", `[{"$facet": {"a": [{"$count": "n"}]}}]`, 0, "a view shops limit 1 false"},
+		{"a count", "shops", `[{"$count": "n"}]`, 0, "n:integer view shops limit 1 false"},
+		{"facets", "shops", `[{"$facet": {"a": [{"$count": "n"}]}}]`, 0, "a:json view shops limit 1 false"},
 		{"a limit", "shops", `[{"$limit": 7}]`, 0, "id# name boss# sign view shops limit 7 false"},
 		{"at most as many", "shops", `[{"$limit": 7}]`, 7, "id# name boss# sign view shops limit 7 false"},
 		{"too many", "shops", `[{"$limit": 8}]`, 7, "invalid_query /pipeline/0/$limit: a closing $limit is at most 7 here []"},
 		{"another stage", "shops", `[{"$limit": 8}, {"$match": {"id": 1}}]`, 7, "id# name boss# sign view shops limit 5 true"},
-		{"what is in no class", "orders", `[{"$group": {"_id": "$shop", "n": {"$sum": 1}}}]`, 0, `_id# n view orders limit 5 true canonical {"gone":{"$ne":true}}`},
-		{"one class twice", "orders", `[{"$lookup": {"from": "people", "localField": "buyer", "foreignField": "id", "as": "a"}}, {"$lookup": {"from": "people", "localField": "shop", "foreignField": "id", "as": "b"}}]`, 0, `note shop# no# buyer# meta# area created created_on gone lost a b view orders view people limit 5 true canonical {"gone":{"$ne":true}}`},
+		{"what is in no class", "orders", `[{"$group": {"_id": "$shop", "n": {"$sum": 1}}}]`, 0, `_id#:integer n:integer view orders limit 5 true canonical {"gone":{"$ne":true}}`},
+		{"some of it", "shops", `[{"$project": {"name": 1}}]`, 0, "name view shops limit 5 true"},
+		{"a field from another class", "shops", `[{"$lookup": {"from": "people", "localField": "boss", "foreignField": "id", "as": "a"}}, {"$unwind": "$a"}, {"$project": {"a.name": 1}}]`, 0, "a.name view shops view people limit 5 true"},
+		{"one class twice", "orders", `[{"$lookup": {"from": "people", "localField": "buyer", "foreignField": "id", "as": "a"}}, {"$lookup": {"from": "people", "localField": "shop", "foreignField": "id", "as": "b"}}]`, 0, `note shop# no# buyer# meta# area created created_on gone lost a:json b:json view orders view people limit 5 true canonical {"gone":{"$ne":true}}`},
 		{"no class", "nothing", "", 0, `not_found /class_name: there is no class "nothing" []`},
 		{"no field", "shops", `[{"$match": {"idd": 1}}]`, 0, `invalid_query /pipeline/0/$match/idd: unknown field "idd" of shops [id]`},
 	} {

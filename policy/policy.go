@@ -90,10 +90,7 @@ func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 		p.byName[c.Name] = append(p.byName[c.Name], c)
 	}
 	sort.Slice(p.classes, func(i, j int) bool { return p.classes[i].FullName() < p.classes[j].FullName() })
-	var errs []error
-	if err := rules.Gates.check(); err != nil {
-		errs = append(errs, err)
-	}
+	errs := []error{rules.Gates.check()}
 	fail := func(name, format string, args ...any) {
 		errs = append(errs, &Fault{name, fmt.Sprintf(format, args...)})
 	}
@@ -250,9 +247,7 @@ func (c *class) filters(expressions *expression.Compiler, fail func(string, ...a
 	if t := c.rule.Tenant; t != nil {
 		c.tenant = c.compileTenant(t, expressions, fail)
 	}
-	if c.rule.Canonical != nil {
-		c.compileCanonical(expressions, fail)
-	}
+	c.compileCanonical(expressions, fail)
 }
 
 // visibleTo reports whether who may see the class at all, and else the true reason.

@@ -75,6 +75,9 @@ func TestNewRefuses(t *testing.T) {
 		{"issues", ClassRule{Canonical: eq("title"), Denied: []string{"title"}}, "classes.issues: canonical: title is denied; what counts as a live record is told to agents"},
 		{"app.users", ClassRule{Canonical: eq("password_hash")}, "classes.app.users: canonical: password_hash is denied; what counts as a live record is told to agents"},
 		{"app.users", ClassRule{Canonical: eq("password_hash"), Visible: []string{"password_hash"}, Lift: []string{"password_hash"}}, ""},
+		{"issues", ClassRule{Fields: map[string]FieldRule{"deleted": {Values: []FieldValue{{Value: "true"}, {Value: "false"}}}, "owner": {Values: []FieldValue{{Value: "5"}}},
+			"due": {Values: []FieldValue{{Value: "2026-01-31"}}}, "title": {Values: []FieldValue{{Value: "x"}}}}}, ""},
+		{"app.users", ClassRule{Canonical: eq("_rperm")}, `classes.app.users: canonical: unknown field "_rperm"`},
 		{"app.users", ClassRule{Lift: []string{"password_hash"}}, "classes.app.users: lift: password_hash is not in visible"},
 		{"issues", ClassRule{Fields: map[string]FieldRule{"x": {Values: []FieldValue{{Value: "a"}}}}}, `classes.issues: fields: there is no field "x"`},
 		{"comments", ClassRule{Tenant: &TenantRule{Through: "issue", Is: "principal.id"}}, "classes.comments: tenant: through stands alone, without field and is"},
@@ -133,6 +136,10 @@ func TestViews(t *testing.T) {
 			with(func(w *identity.Principal) {
 				w.Filters = map[string]query.Filter{"app.issues": title, "issues": query.Compare{Path: query.Path{"title"}, Op: query.Ne, Value: value.OfString("y")}, "default": nil}
 			}), true, `issues: tenant {"org":{"$eq":7}}; principal {"title":{"$eq":"x"}}; principal {"title":{"$ne":"y"}}`},
+		{"and over default on each of several", "issues",
+			with(func(w *identity.Principal) {
+				w.Filters = map[string]query.Filter{"issues": query.And{title, mine}, "default": query.And{query.Compare{Path: query.Path{"owner"}, Op: query.Ne, Value: value.OfInt(1)}}}
+			}), true, `issues: tenant {"org":{"$eq":7}}; principal {"$and":[{"title":{"$eq":"x"}},{"owner":{"$eq":5}}]}`},
 		{"a default filter on what the class hasn't got", "comments", with(func(w *identity.Principal) { w.Filters = map[string]query.Filter{"default": mine} }), true, "refused: principal_filter"},
 		{"no tenant", "issues", with(func(w *identity.Principal) { w.Tenant = "" }), false, "refused: tenant_missing"},
 		{"a tenant that the field can't hold", "issues", with(func(w *identity.Principal) { w.Tenant = "7 OR 1=1" }), false, "refused: tenant_mismatch"},

@@ -46,7 +46,7 @@ func (p *projection) project(keys, include []query.Path) error {
 	}
 	for i := range p.plan.Columns {
 		c := &p.plan.Columns[i]
-		c.Leads = slices.IndexFunc(p.plan.Joins, func(j Join) bool { return c.Part == nil && j.From == c.Join && j.Field == c.Field.Name })
+		c.Leads = slices.IndexFunc(p.plan.Joins, func(j Join) bool { return j.From == c.Join && j.Field == c.Field.Name })
 	}
 	return nil
 }
@@ -196,7 +196,7 @@ func (p *projection) add(c Column) {
 		})
 	}
 	c.Mask = p.view(c.Join).Mask(c.Field.Name)
-	c.ID = c.Part == nil && c.Field.Type == schema.Integer && p.view(c.Join).ID(c.Field.Name)
+	c.ID = c.Field.Type == schema.Integer && p.view(c.Join).ID(c.Field.Name)
 	p.plan.Columns = append(p.plan.Columns, c)
 }
 

@@ -66,7 +66,7 @@ func (p *Policy) access(plan *Plan) Access {
 	}
 	a := Access{Class: v.name, Scan: plan.Search == nil}
 	for _, f := range where {
-		if f != nil && r.narrows(f) {
+		if r.narrows(f) {
 			a.Scan = false
 		}
 	}
@@ -116,7 +116,7 @@ func (r *reach) narrows(f query.Filter) bool {
 		}
 		return any
 	case query.Or:
-		all := len(f) > 0
+		all := true
 		for _, part := range f {
 			all = r.narrows(part) && all
 		}
@@ -148,7 +148,7 @@ func (r *reach) field(path query.Path, equal, ordered bool) bool {
 	r.named[name] = true
 	f := r.view.Field(name)
 	// An index whose order isn't that of the values finds equal ones alone.
-	if len(path) > 1 || f == nil || f.Type.Structured() || !r.leads[name] || !equal && (!ordered || f.Unordered) {
+	if f == nil || f.Type.Structured() || !r.leads[name] || !equal && (!ordered || f.Unordered) {
 		return false
 	}
 	r.serves[name] = true

@@ -51,6 +51,7 @@ func TestScans(t *testing.T) {
 		{"notes", `{"p": {"$notInQuery": {"className": "small", "where": {"id": 1}}}}`, "[] [p] scan refused"},
 		{"notes", `{"$or": [{"id": 1}, {"a": 2}]}`, "[id a] []"},
 		{"notes", `{"$or": [{"id": 1}, {"b": 2}]}`, "[id] [b] scan refused"},
+		{"notes", `{"$or": [{"b": 2}, {"id": 1}]}`, "[id] [b] scan refused"},
 		{"notes", `{"$and": [{"$or": [{"id": 1}, {"b": 2}]}, {"c": "x"}]}`, "[id c] [b]"},
 		{"notes", `{"$not": {"id": 1}}`, "[] [id] scan refused"},
 		{"small", `{}`, "[] [] scan"},
@@ -99,6 +100,19 @@ func TestScans(t *testing.T) {
 		t.Errorf("by id: %v", err)
 	}
 	_, err = p.Read(who, &query.Count{Class: "notes"})
+	if _, of := p.Read(who, &query.Count{Class: "bare"}); problem.Of(of).Suggestion != "ask for records by their id" {
+		t.Errorf("without an index: %v", problem.Of(of).Suggestion)
+	}
+	if a, err := p.Access(who, &query.Count{Class: "absent"}); problem.CodeOf(err) != problem.NotFound {
+		t.Errorf("no class: %+v, %v", a, err)
+	}
+	patient, of := policy.New(policy.Rules{Unlisted: true}, classes)
+	if of != nil {
+		t.Fatal(of)
+	}
+	if a, err := patient.Access(who, &query.Count{Class: "notes"}); err != nil || !a.Scan || a.Refused {
+		t.Errorf("rules that refuse no scan: %+v, %v", a, err)
+	}
 	if got, want := problem.Of(err).Suggestion, "narrow it by one of id, a, c, u, j, p"; got != want {
 		t.Errorf("suggestion %q, want %q", got, want)
 	}

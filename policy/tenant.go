@@ -56,7 +56,7 @@ func (c *class) compileTenant(t *TenantRule, expressions *expression.Compiler, f
 
 func (c *class) circular() bool {
 	seen := map[*class]bool{}
-	for at := c; at != nil && at.tenant != nil && at.tenant.through != nil; at = at.tenant.through.target {
+	for at := c; at.tenant != nil && at.tenant.through != nil; at = at.tenant.through.target {
 		if seen[at] {
 			return true
 		}

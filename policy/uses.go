@@ -54,7 +54,7 @@ func (u *Uses) names(c *class) {
 
 // reads notes a field.
 func (u *Uses) reads(f *schema.Field) {
-	if u == nil || f == nil || slices.Contains(u.fields, f) {
+	if u == nil || slices.Contains(u.fields, f) {
 		return
 	}
 	if u.fields == nil {

@@ -52,6 +52,7 @@ func TestUses(t *testing.T) {
 			"app.issues app.issues.meta app.issues.state app.issues.title"},
 		{"keys, order and a field twice", &query.Find{Class: "issues", Keys: []query.Path{{"title"}, {"meta", "a"}}, Order: []query.Sort{{Path: query.Path{"title"}}}, Limit: 5},
 			"app.issues app.issues.meta app.issues.title"},
+		{"order alone", &query.Find{Class: "issues", Order: []query.Sort{{Path: query.Path{"title"}}}, Limit: 5}, "app.issues app.issues.title"},
 		{"behind a pointer", &query.Find{Class: "comments", Keys: []query.Path{{"issue", "owner", "name"}}, Limit: 5},
 			"app.comments app.comments.issue app.issues app.issues.owner app.users app.users.name"},
 		{"include", &query.Find{Class: "issues", Include: []query.Path{{"owner"}}, Limit: 5}, "app.issues app.issues.owner app.users"},
@@ -77,6 +78,18 @@ func TestUses(t *testing.T) {
 				t.Errorf("got  %s\nwant %s\n%v", got, tt.want, err)
 			}
 		})
+	}
+	var u Uses
+	if got := u.List(p); got != nil {
+		t.Errorf("nothing: %v", got)
+	}
+	for range 2 {
+		u.names(p.classes[0])
+		u.reads(&p.classes[0].Fields[0])
+	}
+	u.reads(&schema.Field{Name: "of no class"})
+	if got := strings.Join(u.List(p), " "); got != "app.comments app.comments.id" || len(u.classes) != 1 || len(u.fields) != 2 {
+		t.Errorf("%s of %d classes and %d fields", got, len(u.classes), len(u.fields))
 	}
 	if p.uses != nil {
 		t.Error("noting changed the policy itself")

@@ -85,9 +85,7 @@ func (v *View) scope() string {
 func withoutFields(f query.Filter, layers []Layer) query.Filter {
 	decided := map[string]bool{}
 	for _, l := range layers {
-		if l.Name == "principal" {
-			topFields(l.Filter, decided)
-		}
+		topFields(l.Filter, decided)
 	}
 	parts, ok := f.(query.And)
 	if !ok {
