@@ -139,7 +139,7 @@ func TestFinds(t *testing.T) {
 		{"a pointer in JSON, and a part of it", &query.Find{Class: "orders", Keys: paths("meta.a"), Include: paths("meta")}, `shop# no# meta>0 meta.id@0# by:shop by:no unique canonical {"gone":{"$ne":true}}`},
 		{"no pointer", &query.Find{Class: "orders", Include: paths("buyr")}, `invalid_query /include/0: unknown field "buyr" of orders [buyer]`},
 		{"no pointer but a field", &query.Find{Class: "orders", Include: paths("lost")}, "invalid_query /include/0: lost of orders is not a pointer []"},
-		{"no pointer, but like one", &query.Find{Class: "teams", Include: paths("heads")}, "invalid_query /include/0: heads of teams is not a pointer [head]"},
+		{"no pointer, but like one", &query.Find{Class: "teams", Keys: paths("heads"), Include: paths("heads")}, "invalid_query /include/0: heads of teams is not a pointer [head]"},
 		{"nothing behind it", &query.Find{Class: "orders", Include: paths("created.x")}, "invalid_query /include/0: created of orders is not a pointer []"},
 		{"nor behind that", &query.Find{Class: "orders", Include: paths("created.x.y")}, "invalid_query /include/0: created of orders is not a pointer []"},
 
