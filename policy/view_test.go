@@ -118,6 +118,7 @@ func TestRuleFilters(t *testing.T) {
 		{"app.users", `{"org": "5"}`, `{"$never":true}`, "org"},
 		{"issues", `{"owner": {"__type": "Pointer", "className": "users", "objectId": "5"}}`, `{"owner":{"$eq":5}}`, "owner"},
 		{"issues", `{"owner": {"__type": "Pointer", "className": "comments", "objectId": "5"}}`, `{"$never":true}`, "owner"},
+		{"issues", `{"title": {"__type": "Pointer", "className": "users", "objectId": "5"}}`, `{"$never":true}`, "title"},
 		{"issues", `{"title": {"$in": ["a"]}}`, `{"title":{"$in":["a"]}}`, "title"},
 		{"issues", `{"title": {"$exists": true}}`, `{"title":{"$exists":true}}`, "title"},
 		{"issues", `{"title": {"$regex": "a"}}`, `{"title":{"$regex":"a"}}`, "title"},
