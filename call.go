@@ -177,9 +177,7 @@ func (c *Call) Read(ctx context.Context, q *query.Find) (*shape.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, shaping := span.Start(ctx, "shape")
-	page, err := shape.Rows(rows, c.gateway.options.Budget)
-	span.End(shaping, err)
+	page, err := shaped(ctx, func() (*shape.Page, error) { return shape.Rows(rows, c.gateway.options.Budget) })
 	if err != nil {
 		return nil, err
 	}
@@ -196,9 +194,7 @@ func (c *Call) Get(ctx context.Context, q *query.Find) (*shape.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, shaping := span.Start(ctx, "shape")
-	page, err := shape.Whole(rows, c.gateway.options.Budget)
-	span.End(shaping, err)
+	page, err := shaped(ctx, func() (*shape.Page, error) { return shape.Whole(rows, c.gateway.options.Budget) })
 	if err == nil {
 		c.record.Rows += page.Count
 	}
@@ -211,9 +207,7 @@ func (c *Call) Count(ctx context.Context, q *query.Count) (n int64, notes []stri
 	if err != nil {
 		return 0, nil, err
 	}
-	_, shaping := span.Start(ctx, "shape")
-	n, err = shape.Count(rows)
-	span.End(shaping, err)
+	n, err = shaped(ctx, func() (int64, error) { return shape.Count(rows) })
 	return n, rows.Plan().Notes, err
 }
 
@@ -224,9 +218,7 @@ func (c *Call) Aggregate(ctx context.Context, q *query.Pipeline) (*shape.Page, e
 	if err != nil {
 		return nil, err
 	}
-	_, shaping := span.Start(ctx, "shape")
-	page, err := shape.Rows(rows, c.gateway.options.Budget)
-	span.End(shaping, err)
+	page, err := shaped(ctx, func() (*shape.Page, error) { return shape.Rows(rows, c.gateway.options.Budget) })
 	if err != nil {
 		return nil, err
 	}
@@ -252,9 +244,7 @@ func (c *Call) Export(ctx context.Context, q query.Query, out io.Writer, o shape
 	case o.Budget == 0:
 		o.Budget = cmp.Or(c.gateway.options.Budget, shape.DefaultBudget)
 	}
-	_, shaping := span.Start(ctx, "shape")
-	done, err := shape.Export(out, rows, o)
-	span.End(shaping, err)
+	done, err := shaped(ctx, func() (shape.Exported, error) { return shape.Export(out, rows, o) })
 	c.record.Rows += done.Count
 	return done, err
 }
@@ -384,4 +374,12 @@ func held(who identity.Principal) []string {
 	}
 	sort.Strings(out)
 	return out
+}
+
+// shaped marks in ctx's trace how long rows take to become what leaves. Sources are read while that is made.
+func shaped[T any](ctx context.Context, shape func() (T, error)) (T, error) {
+	_, step := span.Start(ctx, "shape")
+	out, err := shape()
+	span.End(step, err)
+	return out, err
 }
