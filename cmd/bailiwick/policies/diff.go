@@ -2,7 +2,6 @@ package policies
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -49,13 +48,9 @@ type comparison struct {
 
 func compare(ctx context.Context, t *terminal.Terminal, q comparison) error {
 	from := plant.Setup{File: q.old, Store: q.store}
-	c, err := from.Load()
+	c, path, err := recorded(&from)
 	if err != nil {
 		return err
-	}
-	path := plant.StorePath(c.Store)
-	if path == sqlite.Memory || !plant.Exists(path) {
-		return fmt.Errorf("there is no store %s; name it with --store sqlite:FILE", path)
 	}
 	old, err := look(ctx, c)
 	if err != nil {

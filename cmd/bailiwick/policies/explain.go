@@ -80,13 +80,9 @@ func (s *scene) printVerdict(t *terminal.Terminal, who identity.Principal, v exp
 }
 
 func explainCall(ctx context.Context, t *terminal.Terminal, from *plant.Setup, call string) error {
-	c, err := from.Load()
+	c, path, err := recorded(from)
 	if err != nil {
 		return err
-	}
-	path := plant.StorePath(c.Store)
-	if path == sqlite.Memory || !plant.Exists(path) {
-		return fmt.Errorf("there is no store %s; name it with --store sqlite:FILE", path)
 	}
 	s, err := look(ctx, c)
 	if err != nil {

@@ -168,3 +168,15 @@ func (s *scene) placed(rule []string) *place {
 
 // day says when, to people.
 func day(t time.Time) string { return t.Local().Format(time.DateTime) }
+
+// recorded loads a configuration whose store has calls of the past, and returns the store's file.
+func recorded(from *plant.Setup) (c *config.Config, path string, err error) {
+	if c, err = from.Load(); err != nil {
+		return nil, "", err
+	}
+	path = plant.StorePath(c.Store)
+	if path == sqlite.Memory || !plant.Exists(path) {
+		return nil, "", fmt.Errorf("there is no store %s; name it with --store sqlite:FILE", path)
+	}
+	return c, path, nil
+}
