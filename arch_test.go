@@ -46,12 +46,16 @@ var mayImport = map[string]string{
 	"compile/expr/sqlite":   "algebra compile/expr problem query schema value",
 	"compile/stage":         "algebra compile/expr problem query schema",
 	"compile/regex":         "problem query",
-	"source":                "policy schema value",
+	"write":                 "problem value",
+	"change":                "identity problem value write",
+	"review":                "change problem schema value write",
+	"policy/writes":         "change identity policy problem schema value write",
+	"source":                "change policy policy/writes schema value",
 	"redact":                "mask policy problem value",
 	"shape":                 "policy problem redact value",
 	"audit":                 "problem value",
 	"limit":                 "problem",
-	".":                     "audit exposure identity limit mask policy problem query redact schema shape source span value",
+	".":                     "audit change exposure identity limit mask policy policy/writes problem query redact review schema shape source span value write",
 
 	// doors to data
 	"source/sqldb":                "compile compile/expr policy problem query schema source source/sqldb/catalogue source/sqldb/sqlitefunc span value",
@@ -89,8 +93,8 @@ var mayImport = map[string]string{
 	"telemetry": ". audit identity problem server/observe source span",
 
 	// our own memory
-	"store/sqlite":    "audit identity limit problem",
-	"store/storetest": "audit identity limit problem",
+	"store/sqlite":    "audit change identity limit problem",
+	"store/storetest": "audit change identity limit problem",
 
 	// the demo application, servers for tests, measurements
 	"demo":         "",

@@ -10,7 +10,9 @@ import (
 	"iter"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/policy/writes"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -65,4 +67,25 @@ type Pool struct {
 // A Pooled is a Source that keeps connections.
 type Pooled interface {
 	Pool() Pool
+}
+
+// A Writer is a Source that can write.
+//
+// Preview says what a draft would do and leaves nothing of it: where it can, it runs the draft in a transaction that is
+// rolled back, so that defaults, triggers, constraints and cascades show. A record outside of the item's View is
+// problem.NotFound, also where a new or changed one would end outside of it. What the source itself would refuse
+// (a constraint) is no error but the Preview's Refusal, for it may be because of records that the asker doesn't see.
+//
+// Apply writes all items or none, and in the same transaction a marker that it has: it returns the earlier receipt where
+// there is a marker already. Before it writes it compares the records, locked, with the items' Before: where a concerned
+// field differs it is a *change.Moved with the records as they are. It refuses with change.ErrFenced a permit whose fence
+// is lower than one that was seen for the change, or barred. A constraint is problem.Conflict, in our words. After any
+// other error, whether it was written is not known: Bar tells.
+//
+// Bar keeps all permits for a change with a fence up to the given one from being applied from now on, unless it was
+// applied already: then it returns the receipt and true.
+type Writer interface {
+	Preview(context.Context, writes.Draft) (change.Preview, error)
+	Apply(context.Context, writes.Permit) (change.Receipt, error)
+	Bar(ctx context.Context, id string, fence int64) (change.Receipt, bool, error)
 }

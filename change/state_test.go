@@ -1,0 +1,47 @@
+package change
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestNext shows the whole table: what leads where.
+func TestNext(t *testing.T) {
+	want := `
+pending: approved→approved cancelled→cancelled commented→pending decided→pending expired→expired previewed→pending rejected→rejected stale→stale
+approved: cancelled→cancelled claimed→applying commented→approved expired→expired rejected→rejected
+applying: applied→applied claimed→applying expired→expired failed→failed stale→stale unknown→unknown
+applied: commented→applied
+rejected: commented→rejected
+expired:
+cancelled:
+stale: cancelled→cancelled commented→stale expired→expired previewed→pending rejected→rejected
+failed: commented→failed
+unknown: applied→applied commented→unknown failed→failed settled→unknown
+`
+	var got strings.Builder
+	got.WriteString("\n")
+	for _, s := range States() {
+		var steps []string
+		for event := range transitions[s] {
+			to, ok := s.Next(event)
+			if !ok {
+				t.Error(s, event)
+			}
+			steps = append(steps, fmt.Sprintf(" %s→%s", event, to))
+		}
+		slices.Sort(steps)
+		fmt.Fprintf(&got, "%s:%s\n", s, strings.Join(steps, ""))
+	}
+	if got.String() != want {
+		t.Errorf("got %s\nwant %s", got.String(), want)
+	}
+	if to, ok := Applied.Next(EventApproved); ok || to != "" {
+		t.Error("an applied change can't be approved", to)
+	}
+	if State("").Ended() || Pending.Ended() || !Applied.Ended() {
+		t.Error("Ended")
+	}
+}

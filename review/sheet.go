@@ -1,0 +1,136 @@
+// Package review is what one viewer sees of a change: the sheet that a person decides by, and an agent reads of its own.
+//
+// It stands between change and the doors to people: the console, the command line, the JSON API and the tools all show
+// the same Sheet, so that nobody decides about something else than another saw. It computes no right: the root package
+// hands it what the viewer may see (a Sight for each class) and what speaks against a decision (Checks). A field that the
+// viewer may not see shows as that, and never its value.
+package review
+
+import (
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A Sight is what a viewer may see of a class.
+type Sight struct {
+	Class  string                 // as the viewer addresses it; "" where the viewer doesn't see it at all
+	Fields map[string]schema.Type // the fields that the viewer sees, by name; nil for none
+	Masks  map[string]Masked      // of Fields: how they leave for this viewer; a masked one blocks an approval like a hidden one
+}
+
+// Masked is how a value leaves for a viewer who may not see it whole.
+type Masked func(value.Value) value.Value
+
+// A Row is a change in the queue.
+type Row struct {
+	ID        string       `json:"id"`
+	State     change.State `json:"state"`
+	Title     string       `json:"title"`
+	Op        string       `json:"op"`
+	Source    string       `json:"source"`
+	Classes   []string     `json:"classes"`
+	Rows      int          `json:"rows"`
+	Fields    []string     `json:"fields"`
+	Risk      change.Risk  `json:"risk"`
+	Approvals int          `json:"approvals"` // distinct people so far
+	Need      int          `json:"need"`
+	Agent     string       `json:"agent"`
+	Owner     string       `json:"owner"`
+	Reason    string       `json:"reason,omitzero"` // the agent's words
+	Created   time.Time    `json:"created_at"`
+	Updated   time.Time    `json:"updated_at"`
+	Expires   time.Time    `json:"expires_at"`
+	Digest    string       `json:"digest"`
+	Mine      bool         `json:"decided_by_you,omitzero"` // the viewer has decided about this digest
+}
+
+// A Sheet is a change as one viewer may see it. It is what GET /api/changes/{id} answers.
+type Sheet struct {
+	Row
+	Tool        string           `json:"tool"`
+	Action      string           `json:"action,omitzero"`
+	Preview     string           `json:"preview"` // change.Executed or change.Computed
+	Rule        string           `json:"rule,omitzero"`
+	Policy      string           `json:"policy_version"`
+	Correlation string           `json:"correlation_id"`
+	After       []string         `json:"after,omitzero"`
+	Reverts     string           `json:"reverts,omitzero"`
+	Items       []Item           `json:"items"`
+	Cascades    []change.Cascade `json:"cascades,omitzero"` // of classes that the viewer sees
+	Checks      []Check          `json:"checks,omitzero"`   // live; reviewers alone
+	CanApprove  bool             `json:"can_approve"`
+	CanReject   bool             `json:"can_reject"`
+	CanRevert   bool             `json:"can_revert"`
+	Decisions   []Said           `json:"decisions,omitzero"`
+	Comments    []Said           `json:"comments,omitzero"`
+	History     []change.Step    `json:"history"`
+	Outcome     string           `json:"outcome,omitzero"` // one sentence; "" until it ended
+	Record      int64            `json:"audit_seq,omitzero"`
+	RecordHash  string           `json:"audit_hash,omitzero"`
+	Trail       []Read           `json:"read_trail,omitzero"` // what the agent called before it proposed; reviewers alone
+}
+
+// An Item is what happens to one record.
+type Item struct {
+	Op     string  `json:"op"`
+	Class  string  `json:"class"`
+	Key    string  `json:"key,omitzero"` // of the record, as text; "" for one that is still to be made
+	Fields []Field `json:"fields"`
+	Hidden int     `json:"hidden_fields,omitzero"` // fields that are written and that the viewer may not see
+}
+
+// A Field is one difference. Before and After are shown forms; the exact values are in Exact.
+type Field struct {
+	Path   string `json:"path"` // the field, or a JSON pointer below it: custom/tags/0
+	Type   string `json:"type"`
+	Before Shown  `json:"before"`
+	After  Shown  `json:"after"`
+	Now    *Shown `json:"now,omitzero"`       // of a stale change: what the record holds
+	Source bool   `json:"by_source,omitzero"` // the source's doing: a default or a trigger, which may come out otherwise when it runs
+	Words  []Word `json:"words,omitzero"`     // the two texts word by word, where both are texts
+}
+
+// A Shown is a value as a person reads it.
+type Shown struct {
+	Kind   string `json:"kind"`            // "absent", "null", "empty", "text", "number", "boolean", "date", "json", "bytes", "hidden" or "masked"
+	Text   string `json:"text,omitzero"`   // invisible and bidirectional characters made visible; cut at MaxShown characters
+	Length int    `json:"length,omitzero"` // characters of the whole, where Text was cut
+	Digest string `json:"sha256,omitzero"` // of the whole, where Text was cut
+}
+
+// MaxShown is how many characters of a value are shown (design 05).
+const MaxShown = 500
+
+// A Word is a part of two texts: in both, only before (removed), or only after (added).
+type Word struct {
+	Text string `json:"text"`
+	Kind string `json:"kind"` // "same", "removed" or "added"
+}
+
+// A Check is one thing that speaks for or against a decision, found when the sheet was made.
+type Check struct {
+	Name   string `json:"name"` // "policy", "target", "constraints", "four_eyes", "sight", "dependence", "expiry"
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"` // one sentence
+}
+
+// Said is what a person said.
+type Said struct {
+	By      string    `json:"by"`
+	Approve *bool     `json:"approve,omitzero"` // nil for a comment
+	Text    string    `json:"text,omitzero"`
+	Loud    string    `json:"loud,omitzero"` // "single operator" or "break glass"
+	At      time.Time `json:"at"`
+}
+
+// A Read is one call that the agent made before it proposed.
+type Read struct {
+	Tool    string    `json:"tool"`
+	Class   string    `json:"class,omitzero"`
+	Outcome string    `json:"outcome"`
+	Rows    int       `json:"rows"`
+	At      time.Time `json:"at"`
+}

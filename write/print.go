@@ -1,0 +1,153 @@
+package write
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// Print returns w as JSON: {"op": …} and its parts. Parse reads it back.
+func Print(w Write) value.Value {
+	text := value.OfString
+	switch w := w.(type) {
+	case *Create:
+		return object("op", text("create"), "class", text(w.Class), "data", w.Data)
+	case *Update:
+		return object("op", text("update"), "class", text(w.Class), "id", w.ID, "data", w.Data)
+	case *Delete:
+		return object("op", text("delete"), "class", text(w.Class), "id", w.ID)
+	case *Action:
+		return object("op", text("action"), "class", text(w.Class), "name", text(w.Name), "id", w.ID, "input", w.Input, "source", text(w.Source))
+	case *Call:
+		return object("op", text("call"), "source", text(w.Source), "operation", text(w.Operation), "request", w.Request)
+	case *CreateClass:
+		return object("op", text("create_class"), "source", text(w.Source), "class", text(w.Class), "fields", w.Fields)
+	case *DeleteClass:
+		return object("op", text("delete_class"), "class", text(w.Class))
+	}
+	panic(fmt.Sprintf("a write of an unknown type %T", w)) // the type is closed
+}
+
+func object(parts ...any) value.Value {
+	var members []value.Member
+	for i := 0; i < len(parts); i += 2 {
+		members = append(members, value.Member{Name: parts[i].(string), Value: parts[i+1].(value.Value)})
+	}
+	return value.OfObject(members)
+}
+
+// members are the names that each op has, in the order of Print; those behind a "?" may be missing.
+var members = map[string][]string{
+	"create":       {"class", "data"},
+	"update":       {"class", "id", "data"},
+	"delete":       {"class", "id"},
+	"action":       {"class", "name", "?id", "?input", "?source"},
+	"call":         {"source", "operation", "request"},
+	"create_class": {"?source", "class", "fields"},
+	"delete_class": {"class"},
+}
+
+// Ops are the values of "op" that Parse knows.
+func Ops() []string {
+	return []string{"create", "update", "delete", "action", "call", "create_class", "delete_class"}
+}
+
+// Parse reads a write as Print writes it. Errors are problem.InvalidArgument with the place, which begins with at.
+func Parse(v value.Value, at string) (Write, error) {
+	invalid := func(at, format string, args ...any) error {
+		return &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: fmt.Sprintf(format, args...)}
+	}
+	if v.Kind() != value.Object {
+		return nil, invalid(at, "a write is an object with op")
+	}
+	op, _ := v.Get("op")
+	names, ok := members[op.Text()]
+	if op.Kind() != value.String || !ok {
+		return nil, invalid(at+"/op", "must be one of %s%s", strings.Join(Ops(), ", "), problem.DidYouMean(problem.Nearest(op.Text(), Ops(), 1)))
+	}
+	known := []string{"op"}
+	part := map[string]value.Value{}
+	for _, n := range names {
+		name, optional := strings.CutPrefix(n, "?")
+		known = append(known, name)
+		m, has := v.Get(name)
+		if !has && !optional {
+			return nil, invalid(at+"/"+name, "%s needs %s", op.Text(), name)
+		}
+		switch name {
+		case "class", "name", "source", "operation":
+			if has && m.Kind() != value.String || !optional && m.Text() == "" {
+				return nil, invalid(at+"/"+name, "must be a text that isn't empty")
+			}
+		case "data", "request", "input":
+			if has && m.Kind() != value.Object {
+				return nil, invalid(at+"/"+name, "must be an object")
+			}
+		case "fields":
+			if m.Kind() != value.Array {
+				return nil, invalid(at+"/"+name, "must be a list")
+			}
+		}
+		part[name] = m
+	}
+	for _, m := range v.Members() {
+		if !slices.Contains(known, m.Name) {
+			return nil, invalid(at+"/"+m.Name, "%s has no %q%s", op.Text(), problem.Cut(m.Name), problem.DidYouMean(problem.Nearest(m.Name, known, 1)))
+		}
+	}
+	return made(op.Text(), part), nil
+}
+
+// made puts the parts of a write together; Parse has checked them.
+func made(op string, part map[string]value.Value) Write {
+	text := func(name string) string { return part[name].Text() }
+	switch op {
+	case "create":
+		return &Create{Class: text("class"), Data: part["data"]}
+	case "update":
+		return &Update{Class: text("class"), ID: part["id"], Data: part["data"]}
+	case "delete":
+		return &Delete{Class: text("class"), ID: part["id"]}
+	case "action":
+		return &Action{Class: text("class"), Name: text("name"), ID: part["id"], Input: part["input"], Source: text("source")}
+	case "call":
+		return &Call{Source: text("source"), Operation: text("operation"), Request: part["request"]}
+	case "create_class":
+		return &CreateClass{Source: text("source"), Class: text("class"), Fields: part["fields"]}
+	}
+	return &DeleteClass{Class: text("class")}
+}
+
+// AppendCanonical appends v as JSON in the order of RFC 8785: members sorted by their names' UTF-16 code units, no
+// spaces. Numbers stay as value writes them: exact, where the RFC would round them to doubles.
+func AppendCanonical(dst []byte, v value.Value) []byte {
+	switch v.Kind() {
+	case value.Array:
+		dst = append(dst, '[')
+		for i, e := range v.List() {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = AppendCanonical(dst, e)
+		}
+		return append(dst, ']')
+	case value.Object:
+		sorted := slices.SortedFunc(slices.Values(v.Members()), func(a, b value.Member) int {
+			return slices.Compare(utf16.Encode([]rune(a.Name)), utf16.Encode([]rune(b.Name)))
+		})
+		dst = append(dst, '{')
+		for i, m := range sorted {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(value.AppendQuoted(dst, m.Name), ':')
+			dst = AppendCanonical(dst, m.Value)
+		}
+		return append(dst, '}')
+	}
+	return v.AppendJSON(dst)
+}
