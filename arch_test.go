@@ -36,7 +36,7 @@ var mayImport = map[string]string{
 	"identity/oidc":         "identity problem query value",
 	"bind":                  "algebra bind/typed mask problem query schema value",
 	"bind/typed":            "algebra problem query schema value",
-	"policy":                "algebra bind identity mask policy/denylist policy/expression problem query query/search schema value",
+	"policy":                "algebra bind identity mask policy/denylist policy/expression problem query query/search schema value write",
 	"policy/denylist":       "",
 	"policy/expression":     "identity problem query value",
 	"compile":               "algebra compile/expr compile/expr/mysql compile/expr/postgres compile/expr/sqlite compile/regex compile/stage policy problem query schema value",

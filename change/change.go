@@ -31,17 +31,17 @@ type Change struct {
 	Digest   string        `json:"digest"`            // see Digest; in hex
 
 	// Facts that the server worked out.
-	Tool    string   `json:"tool"`
-	Action  string   `json:"action,omitzero"` // the action that made Writes
-	Title   string   `json:"title"`           // one line
-	Classes []string `json:"classes"`         // "source.Class", sorted
-	Fields  []string `json:"fields"`          // that are set, sorted, each once
-	Rows    int      `json:"rows"`            // records that Writes name
-	Mode    Mode     `json:"mode"`
-	Need    int      `json:"need"` // people who must approve
-	Risk    Risk     `json:"risk"`
-	Rule    string   `json:"rule,omitzero"` // which rules decided Need and Risk: "review[1]"; "" for the defaults
-	Policy  string   `json:"policy"`        // the version of the rules that let it be proposed
+	Tool    string     `json:"tool"`
+	Action  string     `json:"action,omitzero"` // the action that made Writes
+	Title   string     `json:"title"`           // one line
+	Classes []string   `json:"classes"`         // "source.Class", sorted
+	Fields  []string   `json:"fields"`          // that are set, sorted, each once
+	Rows    int        `json:"rows"`            // records that Writes name
+	Mode    write.Mode `json:"mode"`
+	Need    int        `json:"need"` // people who must approve
+	Risk    Risk       `json:"risk"`
+	Rule    string     `json:"rule,omitzero"` // which rules decided Need and Risk: "review[1]"; "" for the defaults
+	Policy  string     `json:"policy"`        // the version of the rules that let it be proposed
 
 	// Who and why.
 	Agent       Party       `json:"agent"`
@@ -67,16 +67,6 @@ const (
 	Computed = "computed" // worked out from the request and the record as it is
 )
 
-// A Mode is how a write may run.
-type Mode string
-
-// The modes.
-const (
-	Review Mode = "review" // people approve it first
-	Allow  Mode = "allow"  // it runs at once
-	Deny   Mode = "deny"   // nobody may even propose it
-)
-
 // A Risk is how much care a change asks of reviewers.
 type Risk string
 
@@ -91,7 +81,7 @@ const (
 type Effect struct {
 	Op     write.Op    `json:"op"`
 	Class  string      `json:"class"`  // "source.Class"; the operation of an API
-	Key    value.Value `json:"key"`    // the record's id as get_object takes it; Null for one that is still to be made
+	Key    string      `json:"key"`    // the record's id as get_object takes it; "" for one that is still to be made
 	Before value.Value `json:"before"` // an Object of all fields that the rules show of the class; Null for none
 	After  value.Value `json:"after"`  // likewise; Null for a record that goes
 	Asked  []string    `json:"asked"`  // the fields that were asked for, in the order of the class; others in which After differs are the source's doing
@@ -162,7 +152,7 @@ type Outcome struct {
 
 // A Receipt is what a source says it has done.
 type Receipt struct {
-	Keys  []value.Value `json:"keys"` // of each write's record, those of new ones too
+	Keys  []string      `json:"keys"` // of each write's record, those of new ones too, as get_object takes them
 	Rows  int64         `json:"rows"` // that were written
 	After []value.Value `json:"after,omitzero"`
 	Again bool          `json:"again,omitzero"` // an earlier attempt had done it already

@@ -167,6 +167,7 @@ func (c *class) fields(fail func(string, ...any)) {
 	known("large", r.Large)
 	known("join", r.Join)
 	known("lift", r.Lift)
+	known("permitted", r.Permitted)
 	documented := slices.Sorted(maps.Keys(r.Fields))
 	known("fields", documented)
 	c.documented(documented, fail)

@@ -4,6 +4,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/mask"
 	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/write"
 )
 
 // Rules are what an owner says about the classes, as read from the configuration. The zero Rules hide everything.
@@ -34,6 +35,8 @@ type ClassRule struct {
 	AllowScan   bool                      // RefuseScans doesn't hold for the class: it is small
 	Description string                    // for agents
 	Fields      map[string]FieldRule
+	Write       map[write.Op]write.Mode // how agents may create, update and delete records; write.Review where it says nothing
+	Permitted   []string                // the fields that agents may set; nil for all that they see
 }
 
 // A FieldRule documents a field for agents.

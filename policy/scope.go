@@ -94,3 +94,10 @@ func (v *View) unknown(name, at string) error {
 	}
 	return refusal
 }
+
+// Setting returns the visible field called name that somebody wants to set, or refuses it at the place at: a field that
+// isn't there or isn't visible like a reader's, and one that is masked for the principal.
+func (v *View) Setting(name, at string) (*schema.Field, error) {
+	f, _, _, err := viewScope{v}.Field(query.Path{name}, at)
+	return f, err
+}

@@ -17,11 +17,11 @@ func Print(w Write) value.Value {
 	case *Create:
 		return object("op", text("create"), "class", text(w.Class), "data", w.Data)
 	case *Update:
-		return object("op", text("update"), "class", text(w.Class), "id", w.ID, "data", w.Data)
+		return object("op", text("update"), "class", text(w.Class), "id", text(w.ID), "data", w.Data)
 	case *Delete:
-		return object("op", text("delete"), "class", text(w.Class), "id", w.ID)
+		return object("op", text("delete"), "class", text(w.Class), "id", text(w.ID))
 	case *Action:
-		return object("op", text("action"), "class", text(w.Class), "name", text(w.Name), "id", w.ID, "input", w.Input, "source", text(w.Source))
+		return object("op", text("action"), "class", text(w.Class), "name", text(w.Name), "id", text(w.ID), "input", w.Input, "source", text(w.Source))
 	case *Call:
 		return object("op", text("call"), "source", text(w.Source), "operation", text(w.Operation), "request", w.Request)
 	case *CreateClass:
@@ -79,7 +79,7 @@ func Parse(v value.Value, at string) (Write, error) {
 			return nil, invalid(at+"/"+name, "%s needs %s", op.Text(), name)
 		}
 		switch name {
-		case "class", "name", "source", "operation":
+		case "class", "name", "source", "operation", "id":
 			if has && m.Kind() != value.String || !optional && m.Text() == "" {
 				return nil, invalid(at+"/"+name, "must be a text that isn't empty")
 			}
@@ -109,11 +109,11 @@ func made(op string, part map[string]value.Value) Write {
 	case "create":
 		return &Create{Class: text("class"), Data: part["data"]}
 	case "update":
-		return &Update{Class: text("class"), ID: part["id"], Data: part["data"]}
+		return &Update{Class: text("class"), ID: text("id"), Data: part["data"]}
 	case "delete":
-		return &Delete{Class: text("class"), ID: part["id"]}
+		return &Delete{Class: text("class"), ID: text("id")}
 	case "action":
-		return &Action{Class: text("class"), Name: text("name"), ID: part["id"], Input: part["input"], Source: text("source")}
+		return &Action{Class: text("class"), Name: text("name"), ID: text("id"), Input: part["input"], Source: text("source")}
 	case "call":
 		return &Call{Source: text("source"), Operation: text("operation"), Request: part["request"]}
 	case "create_class":

@@ -24,6 +24,16 @@ const (
 	OpSchema Op = "schema" // a class that comes or goes
 )
 
+// A Mode is how a write may run.
+type Mode string
+
+// The modes.
+const (
+	Review Mode = "review" // people approve it first
+	Allow  Mode = "allow"  // it runs at once
+	Deny   Mode = "deny"   // nobody may even propose it
+)
+
 // A Write is one thing to be done: *Create, *Update, *Delete, *Action, *Call, *CreateClass or *DeleteClass, and nothing
 // else.
 type Write interface {
@@ -43,21 +53,21 @@ type Create struct {
 // An Update sets fields of the record of Class that has the key ID. Data is an Object of values by field; at least one.
 type Update struct {
 	Class string
-	ID    value.Value // as get_object takes it: the key, or an object of its fields
+	ID    string // as get_object takes it: the text of the key, or a JSON list of texts for a key of several fields
 	Data  value.Value
 }
 
 // A Delete takes away the record of Class that has the key ID.
 type Delete struct {
 	Class string
-	ID    value.Value
+	ID    string
 }
 
 // An Action runs a named operation that the configuration or the embedding program defines, on its Input, an Object.
 type Action struct {
 	Class  string // the class that it is declared on
 	Name   string
-	ID     value.Value // the record it is about; Null for none
+	ID     string // the record it is about; "" for none
 	Input  value.Value
 	Source string // where it runs
 }

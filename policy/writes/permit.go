@@ -52,7 +52,7 @@ type Item struct {
 	Op   write.Op
 	View *policy.View // of the asker, as get_object sees the class: without the canonical filter; nil for what is on no class
 
-	Key  value.Value   // as asked, for people; Null for a create
+	Key  string        // as asked, for people; "" for a create
 	ID   []value.Value // the key of the record, in the order of View.Key(), of the fields' types; nil for a create
 	Sets []Set         // in the order of the class; none for a delete
 
