@@ -49,7 +49,7 @@ var mayImport = map[string]string{
 	"write":                 "problem value",
 	"change":                "identity problem value write",
 	"review":                "change problem schema value write",
-	"policy/writes":         "change identity policy problem schema value write",
+	"policy/writes":         "change identity policy problem query schema value write",
 	"source":                "change policy policy/writes schema value",
 	"redact":                "mask policy problem value",
 	"shape":                 "policy problem redact value",

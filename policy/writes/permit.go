@@ -7,6 +7,7 @@
 package writes
 
 import (
+	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -60,12 +61,16 @@ type Item struct {
 	Before    value.Value // an Object by field as change.Effect keeps it; Null for a create
 	Concerned []string    // the fields set; all of Before for a delete
 
-	Write write.Write // as asked: for what isn't a create, an update or a delete
+	Write write.Write // as asked
+
+	policy *policy.Policy
+	who    identity.Principal
 }
 
 // A Set is a value for a field.
 type Set struct {
 	Field  *schema.Field
 	Value  value.Value // of the field's type, as far as the type tells: an array or object for JSON, Null for null
+	Points string      // the class that the value leads to, as the asker addresses it; "" where the field is no pointer that the asker can follow
 	Forced bool        // by the rules and not by the asker: the tenant of a new record. It may be of a field that isn't visible
 }

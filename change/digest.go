@@ -1,0 +1,41 @@
+package change
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// Sum returns the digest of what would run, in hex: SHA-256 over the canonical form of the source, the action, the writes
+// as asked and the records as they were before. What a source would add by itself (defaults, triggers) is not in it: that
+// is only known when it runs.
+func (c *Change) Sum() string {
+	before := make([]value.Value, len(c.Effects))
+	for i, e := range c.Effects {
+		before[i] = e.Before
+	}
+	doc := value.OfObject([]value.Member{
+		{Name: "source", Value: value.OfString(c.Source)},
+		{Name: "action", Value: value.OfString(c.Action)},
+		{Name: "writes", Value: value.OfArray(c.Writes)},
+		{Name: "before", Value: value.OfArray(before)},
+	})
+	sum := sha256.Sum256(write.AppendCanonical(nil, doc))
+	return hex.EncodeToString(sum[:])
+}
+
+// Asked returns the writes of c, read strictly from what is kept.
+func (c *Change) Asked() ([]write.Write, error) {
+	out := make([]write.Write, len(c.Writes))
+	for i, v := range c.Writes {
+		w, err := write.Parse(v, fmt.Sprintf("/writes/%d", i))
+		if err != nil {
+			return nil, err
+		}
+		out[i] = w
+	}
+	return out, nil
+}
