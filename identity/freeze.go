@@ -1,0 +1,138 @@
+package identity
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// frozen is a Principal as Freeze writes it.
+type frozen struct {
+	ID      string                 `json:"id"`
+	Name    string                 `json:"name,omitzero"`
+	Kind    Kind                   `json:"kind"`
+	Owner   string                 `json:"owner,omitzero"`
+	Tenant  string                 `json:"tenant,omitzero"`
+	Scopes  []Scope                `json:"scopes"`
+	Claims  value.Value            `json:"claims"`
+	TokenID string                 `json:"token_id,omitzero"`
+	Tools   []List                 `json:"tools,omitzero"` // the outermost first
+	Actions []List                 `json:"actions,omitzero"`
+	Classes []List                 `json:"classes,omitzero"`
+	Filters map[string]value.Value `json:"filters,omitzero"` // as query.Print prints them
+	Parent  string                 `json:"parent,omitzero"`
+	Depth   int                    `json:"depth,omitzero"`
+	Above   *frozen                `json:"above,omitzero"`
+}
+
+// Freeze returns p and its line as text to be kept, so that Thaw gives the same Principal.
+func Freeze(p Principal) []byte {
+	text, err := json.Marshal(freeze(&p))
+	if err != nil {
+		panic(err) // nothing in a frozen can fail
+	}
+	return text
+}
+
+func freeze(p *Principal) *frozen {
+	if p == nil {
+		return nil
+	}
+	f := &frozen{ID: p.ID, Name: p.Name, Kind: p.Kind, Owner: p.Owner, Tenant: p.Tenant, Scopes: p.Scopes, Claims: p.Claims, TokenID: p.TokenID,
+		Tools: lists(p.Tools), Actions: lists(p.Actions), Classes: lists(p.Classes), Parent: p.Parent, Depth: p.Depth, Above: freeze(p.Above)}
+	for class, filter := range p.Filters {
+		if f.Filters == nil {
+			f.Filters = map[string]value.Value{}
+		}
+		f.Filters[class] = query.Print(filter)
+	}
+	return f
+}
+
+// lists are the lists that l is made of, those of the first principal of the line first.
+func lists(l List) []List {
+	out := slices.Collect(l.All())
+	slices.Reverse(out)
+	return out
+}
+
+// Thaw returns the Principal that Freeze has written.
+func Thaw(text []byte) (Principal, error) {
+	var f frozen
+	if err := json.Unmarshal(text, &f); err != nil {
+		return Principal{}, fmt.Errorf("identity: a kept principal can't be read: %w", err)
+	}
+	return f.thaw()
+}
+
+func (f *frozen) thaw() (Principal, error) {
+	p := Principal{ID: f.ID, Name: f.Name, Kind: f.Kind, Owner: f.Owner, Tenant: f.Tenant, Scopes: f.Scopes, Claims: f.Claims, TokenID: f.TokenID,
+		Tools: joined(f.Tools), Actions: joined(f.Actions), Classes: joined(f.Classes), Parent: f.Parent, Depth: f.Depth}
+	for class, text := range f.Filters {
+		filter, err := query.ParseRule(text, "")
+		if err != nil || filter == nil {
+			return Principal{}, fmt.Errorf("identity: the filter of %s of a kept principal can't be read: %w", class, err)
+		}
+		if p.Filters == nil {
+			p.Filters = map[string]query.Filter{}
+		}
+		p.Filters[class] = filter
+	}
+	if f.Above != nil {
+		above, err := f.Above.thaw()
+		if err != nil {
+			return Principal{}, err
+		}
+		p.Above = &above
+	}
+	return p, nil
+}
+
+func joined(parts []List) List {
+	var out List
+	for _, l := range parts {
+		out = out.And(l)
+	}
+	return out
+}
+
+// Today returns who p is now: the same where it has another credential than a token of ours, and else as its token is
+// kept now, narrowed as p was. A token that is revoked, has expired or is gone is Unauthorized. What p held and its token
+// no longer gives is gone from it; what its token gives beyond that it doesn't get.
+func (t *Tokens) Today(ctx context.Context, p Principal) (Principal, error) {
+	if p.Above != nil {
+		above, err := t.Today(ctx, *p.Above)
+		if err != nil {
+			return Principal{}, err
+		}
+		p.Above, p.Owner, p.Tenant, p.Claims = &above, above.Owner, above.Tenant, above.Claims
+		p.Scopes = slices.DeleteFunc(slices.Clone(p.Scopes), func(s Scope) bool { return !above.Has(s) })
+		p.Tools, p.Actions, p.Classes = above.Tools.And(p.Tools), above.Actions.And(p.Actions), above.Classes.And(p.Classes)
+		return p, nil
+	}
+	if p.TokenID == "" {
+		return p, nil
+	}
+	all, err := t.store.Tokens(ctx)
+	if err != nil {
+		return Principal{}, storeFailed(err)
+	}
+	at := slices.IndexFunc(all, func(k Token) bool { return k.ID == p.TokenID })
+	switch {
+	case at < 0:
+		return Principal{}, Unauthorized("token_unknown", nil)
+	case !all[at].Revoked.IsZero():
+		return Principal{}, Unauthorized("token_revoked", nil)
+	case !t.now().Before(all[at].Expires):
+		return Principal{}, Unauthorized("token_expired", nil)
+	}
+	now, err := all[at].Principal()
+	if err != nil {
+		return Principal{}, Unauthorized("token_invalid", err)
+	}
+	return now, nil
+}
