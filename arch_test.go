@@ -93,8 +93,12 @@ var mayImport = map[string]string{
 	"telemetry": ". audit identity problem server/observe source span",
 
 	// our own memory
-	"store/sqlite":    "audit change identity limit problem",
-	"store/storetest": "audit change identity limit problem",
+	"store/changes":   "change",
+	"store/postgres":  "audit change identity limit problem store/changes store/records store/tokens",
+	"store/records":   "audit",
+	"store/sqlite":    "audit change identity limit problem store/changes store/records store/tokens",
+	"store/storetest": "audit change identity limit problem value",
+	"store/tokens":    "identity problem",
 
 	// the demo application, servers for tests, measurements
 	"demo":         "",

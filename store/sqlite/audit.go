@@ -8,96 +8,27 @@ import (
 	"fmt"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/store/records"
 )
-
-const (
-	mostAtOnce = 512 // records in one transaction
-	pageSize   = 500 // records read at once
-)
-
-var errClosed = errors.New("the store is closed")
-
-// waiting is a record on its way to the disk.
-type waiting struct {
-	record audit.Record
-	done   chan error // gets one answer
-}
 
 // Append seals r onto the chain and returns when it is on the disk. Records that come while others are being written
 // go together in the next transaction, so many callers share one sync of the disk.
 func (s *Store) Append(ctx context.Context, r *audit.Record) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if s.shut.Load() {
-		return s.failed("append to the audit log", errClosed)
-	}
-	w := &waiting{record: r.Copy(), done: make(chan error, 1)} // the caller may go on with r before the writer is done
-	select {
-	case s.appends <- w:
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-s.closed:
-		return s.failed("append to the audit log", errClosed)
-	}
-	var err error
-	select {
-	case err = <-w.done:
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-s.closed:
-		select {
-		case err = <-w.done:
-		default:
-			err = s.failed("append to the audit log", errClosed)
-		}
-	}
-	if err == nil {
-		*r = w.record
+	err := s.appends.Append(ctx, r)
+	if errors.Is(err, records.ErrClosed) {
+		return s.failed("append to the audit log", err)
 	}
 	return err
 }
 
-// appendAll is the audit writer: one transaction after another, each with all records that wait.
-func (s *Store) appendAll() {
-	defer close(s.closed)
-	for {
-		select {
-		case w := <-s.appends:
-			s.appendBatch(w)
-		case <-s.closing:
-			for {
-				select {
-				case w := <-s.appends:
-					s.appendBatch(w)
-				default:
-					return
-				}
-			}
-		}
-	}
-}
-
-// appendBatch writes first and what waits behind it, and answers them all.
-func (s *Store) appendBatch(first *waiting) {
-	batch := []*waiting{first}
-gather:
-	for len(batch) < mostAtOnce {
-		select {
-		case w := <-s.appends:
-			batch = append(batch, w)
-		default:
-			break gather
-		}
-	}
-	ctx := context.Background() // the records belong to several callers; the busy timeout bounds the wait
+// appendBatch writes records that belong to several callers; the busy timeout bounds the wait.
+func (s *Store) appendBatch(batch []*audit.Record) error {
+	ctx := context.Background()
 	err := s.transact(ctx, func(tx *sql.Tx) error { return s.chain.appendRecords(ctx, tx, batch) })
 	if err != nil {
-		err = s.failed("append to the audit log", err)
+		return s.failed("append to the audit log", err)
 	}
-	for _, w := range batch {
-		w.done <- err
-	}
+	return nil
 }
 
 // A chain holds the statements of the audit writer. They are parsed once: every call waits for what they take.
@@ -117,7 +48,7 @@ func (c *chain) prepare(ctx context.Context, db *sql.DB) (err error) {
 }
 
 // appendRecords seals the batch onto the head as it is in the file now: another process may have moved it.
-func (c *chain) appendRecords(ctx context.Context, tx *sql.Tx, batch []*waiting) error {
+func (c *chain) appendRecords(ctx context.Context, tx *sql.Tx, batch []*audit.Record) error {
 	head, err := readHead(tx.StmtContext(ctx, c.head).QueryRowContext(ctx))
 	if err != nil {
 		return err
@@ -128,13 +59,13 @@ func (c *chain) appendRecords(ctx context.Context, tx *sql.Tx, batch []*waiting)
 		return err
 	}
 	var body []byte
-	for _, w := range batch {
-		head = audit.Seal(head, &w.record)
+	for _, r := range batch {
+		head = audit.Seal(head, r)
 		hash, err := hex.DecodeString(head.Hash)
 		if err != nil {
 			return err
 		}
-		body = w.record.AppendCanonical(body[:0])
+		body = r.AppendCanonical(body[:0])
 		if _, err := insert.ExecContext(ctx, head.Seq, prev, hash, string(body)); err != nil {
 			return fmt.Errorf("record %d: %w", head.Seq, err)
 		}
@@ -167,65 +98,34 @@ func (s *Store) Head(ctx context.Context) (audit.Head, error) {
 
 // Records walks forwards, a page at a time, and holds no lock while yield runs.
 func (s *Store) Records(ctx context.Context, from int64, yield func(audit.Record) bool) error {
-	return s.walk(ctx, walkForwards, from, yield)
+	return records.Forwards(ctx, s.page(`SELECT seq, prev, hash, body FROM audit WHERE seq >= ? ORDER BY seq LIMIT ?`), from, yield)
 }
 
 // Backwards walks backwards likewise.
 func (s *Store) Backwards(ctx context.Context, from int64, yield func(audit.Record) bool) error {
-	return s.walk(ctx, walkBackwards, from, yield)
+	return records.Backwards(ctx, s.page(`SELECT seq, prev, hash, body FROM audit WHERE seq <= ? ORDER BY seq DESC LIMIT ?`), from, yield)
 }
 
-// The two ways to walk: what to read, and where the page behind the one that ends with seq begins.
-var (
-	walkForwards  = walkWay{`SELECT seq, prev, hash, body FROM audit WHERE seq >= ? ORDER BY seq LIMIT ?`, +1, audit.Last}
-	walkBackwards = walkWay{`SELECT seq, prev, hash, body FROM audit WHERE seq <= ? ORDER BY seq DESC LIMIT ?`, -1, audit.First}
-)
-
-type walkWay struct {
-	sql  string
-	step int64
-	end  int64 // nothing lies beyond it
-}
-
-// A row is a record as stored.
-type row struct {
-	seq              int64
-	prev, hash, body []byte
-}
-
-func (s *Store) walk(ctx context.Context, way walkWay, from int64, yield func(audit.Record) bool) error {
-	for {
-		page, err := s.page(ctx, way.sql, from)
+func (s *Store) page(query string) records.Page {
+	return func(ctx context.Context, from int64) ([]records.Row, error) {
+		page, err := s.readPage(ctx, query, from)
 		if err != nil {
-			return s.failed("read the audit log", err)
+			return nil, s.failed("read the audit log", err)
 		}
-		for _, r := range page {
-			record, err := audit.Parse(r.body)
-			if err != nil {
-				return &audit.Damage{Seq: r.seq, Last: r.seq, Kind: audit.Altered, Detail: "its text is not what a record's is"}
-			}
-			record.Prev, record.Hash = hex.EncodeToString(r.prev), hex.EncodeToString(r.hash)
-			if !yield(record) {
-				return nil
-			}
-		}
-		if len(page) < pageSize || page[len(page)-1].seq == way.end {
-			return nil
-		}
-		from = page[len(page)-1].seq + way.step
+		return page, nil
 	}
 }
 
-func (s *Store) page(ctx context.Context, query string, from int64) ([]row, error) {
-	rows, err := s.read.QueryContext(ctx, query, from, pageSize)
+func (s *Store) readPage(ctx context.Context, query string, from int64) ([]records.Row, error) {
+	rows, err := s.read.QueryContext(ctx, query, from, records.PageSize)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	page := make([]row, 0, pageSize)
+	page := make([]records.Row, 0, records.PageSize)
 	for rows.Next() {
-		var r row
-		if err := rows.Scan(&r.seq, &r.prev, &r.hash, &r.body); err != nil {
+		var r records.Row
+		if err := rows.Scan(&r.Seq, &r.Prev, &r.Hash, &r.Body); err != nil {
 			return nil, err
 		}
 		page = append(page, r)

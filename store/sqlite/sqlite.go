@@ -22,6 +22,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/limit"
+	"github.com/bailiwick-dev/bailiwick/store/records"
+	"github.com/bailiwick-dev/bailiwick/store/tokens"
 	"github.com/pressly/goose/v3"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
@@ -39,12 +41,10 @@ type Store struct {
 	read  *sql.DB // write itself for Memory
 
 	chain   chain
-	appends chan *waiting // to the audit writer
-	closing chan struct{}
-	closed  chan struct{} // the audit writer has ended
+	appends *records.Writer
 	shut    atomic.Bool
 
-	tokens atomic.Pointer[tokenVersion]
+	tokens tokens.Version
 }
 
 var (
@@ -57,11 +57,11 @@ var (
 // Open opens the file at path, which only its owner can read, and brings it to the present form. It makes the file
 // when there is none; the folder must exist.
 func Open(ctx context.Context, path string) (*Store, error) {
-	s := &Store{path: path, appends: make(chan *waiting, mostAtOnce), closing: make(chan struct{}), closed: make(chan struct{})}
+	s := &Store{path: path}
 	if err := s.open(ctx); err != nil {
 		return nil, err
 	}
-	go s.appendAll()
+	s.appends = records.NewWriter(s.appendBatch)
 	return s, nil
 }
 
@@ -183,8 +183,7 @@ func (s *Store) Close() error {
 	if s.shut.Swap(true) {
 		return nil
 	}
-	close(s.closing)
-	<-s.closed
+	s.appends.Close()
 	if s.read == s.write {
 		return s.write.Close()
 	}

@@ -1,0 +1,93 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/store/records"
+)
+
+// Append seals r onto the chain that all replicas share and returns when it is committed. Records that come while
+// others are being written go together in the next statement, so many callers share one commit.
+func (s *Store) Append(ctx context.Context, r *audit.Record) error {
+	err := s.appends.Append(ctx, r)
+	if errors.Is(err, records.ErrClosed) {
+		return s.failed("append to the audit log", err)
+	}
+	return err
+}
+
+// unnumbered is what the canonical form of a record without a place in the chain begins with.
+var unnumbered = []byte(`{"seq":0`)
+
+// appendBatch writes records that belong to several callers. A connection that is lost is not tried again: the records
+// may be there already.
+func (s *Store) appendBatch(batch []*audit.Record) error {
+	bodies := make([]string, len(batch))
+	for i, r := range batch {
+		audit.Seal(audit.Head{Seq: -1}, r)
+		body, ok := bytes.CutPrefix(r.AppendCanonical(nil), unnumbered)
+		if !ok {
+			return fmt.Errorf("append to the audit log: a record begins with %.20q", body)
+		}
+		bodies[i] = string(body)
+	}
+	return s.try(context.Background(), "append to the audit log", func(ctx context.Context) error {
+		var prev, hash []byte
+		var seq int64
+		if err := s.pool.QueryRow(ctx, `SELECT * FROM bailiwick.append_audit($1)`, bodies).Scan(&prev, &seq, &hash); err != nil {
+			return err
+		}
+		head := audit.Head{Seq: seq - int64(len(batch)), Hash: hex.EncodeToString(prev)}
+		for _, r := range batch {
+			head = audit.Seal(head, r)
+		}
+		if head.Hash != hex.EncodeToString(hash) {
+			return fmt.Errorf("record %d was sealed as another one than was given", seq)
+		}
+		return nil
+	})
+}
+
+// Head returns the end of the chain as the database keeps it, apart from the records.
+func (s *Store) Head(ctx context.Context) (h audit.Head, err error) {
+	err = s.again(ctx, "read the audit log", func(ctx context.Context) error {
+		var hash []byte
+		if err := s.pool.QueryRow(ctx, `SELECT seq, hash FROM bailiwick.audit_head`).Scan(&h.Seq, &hash); err != nil {
+			return fmt.Errorf("the head of the audit log can't be read: %w", err)
+		}
+		h.Hash = hex.EncodeToString(hash)
+		return nil
+	})
+	return h, err
+}
+
+// Records walks forwards, a page at a time, and holds no connection while yield runs.
+func (s *Store) Records(ctx context.Context, from int64, yield func(audit.Record) bool) error {
+	return records.Forwards(ctx, s.page(`SELECT seq, prev, hash, body FROM bailiwick.audit WHERE seq >= $1 ORDER BY seq LIMIT $2`), from, yield)
+}
+
+// Backwards walks backwards likewise.
+func (s *Store) Backwards(ctx context.Context, from int64, yield func(audit.Record) bool) error {
+	return records.Backwards(ctx, s.page(`SELECT seq, prev, hash, body FROM bailiwick.audit WHERE seq <= $1 ORDER BY seq DESC LIMIT $2`), from, yield)
+}
+
+func (s *Store) page(query string) records.Page {
+	return func(ctx context.Context, from int64) (page []records.Row, err error) {
+		err = s.again(ctx, "read the audit log", func(ctx context.Context) error {
+			rows, err := s.pool.Query(ctx, query, from, records.PageSize)
+			if err != nil {
+				return err
+			}
+			page, err = pgx.AppendRows(make([]records.Row, 0, records.PageSize), rows, pgx.RowToStructByPos[records.Row])
+			return err
+		})
+		return page, err
+	}
+}

@@ -1,0 +1,74 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// place names a database without its password.
+func place(c *pgx.ConnConfig) string {
+	if strings.HasPrefix(c.Host, "/") {
+		return c.Host + " " + c.Database
+	}
+	return fmt.Sprintf("%s:%d/%s", c.Host, c.Port, c.Database)
+}
+
+// failed says what could not be done, in which database, and why, in words for operators. It leaves problems, and the
+// end of the caller's context, as they are.
+func (s *Store) failed(doing string, err error) error {
+	if p, ok := errors.AsType[*problem.Error](err); ok {
+		return p
+	}
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	var why string
+	switch code := state(err); {
+	case code == "28P01" || code == "28000":
+		why = "the database refuses the user or the password"
+	case code == "3D000":
+		why = "there is no such database"
+	case code == "42501":
+		why = "the user lacks a right; the schema bailiwick must be its own, or it must be allowed to make it"
+	case code == "53100":
+		why = "the disk is full"
+	case code == "53300":
+		why = "the database has too many connections"
+	case code == "25006":
+		why = "the database is read-only"
+	case strings.HasPrefix(code, "57P0"):
+		why = "the database is being stopped or started"
+	case code == "57014" || errors.Is(err, context.DeadlineExceeded):
+		why = "the database did not answer in time"
+	case code == "" && lost(err):
+		why = "the database can't be reached"
+	default:
+		return fmt.Errorf("%s in PostgreSQL at %s: %w", doing, s.at, err)
+	}
+	return fmt.Errorf("%s in PostgreSQL at %s: %s: %w", doing, s.at, why, err)
+}
+
+// state returns the SQLSTATE of err; "" when it is none of the database's.
+func state(err error) string {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return e.Code
+	}
+	return ""
+}
+
+// lost reports whether err can come from a connection that is no more: what was asked was done or it wasn't.
+func lost(err error) bool {
+	if err == nil || errors.Is(err, pgx.ErrNoRows) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return false
+	}
+	code := state(err)
+	_, known := errors.AsType[*problem.Error](err)
+	return !known && (code == "" || strings.HasPrefix(code, "57P0") || strings.HasPrefix(code, "08"))
+}

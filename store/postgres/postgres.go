@@ -1,0 +1,160 @@
+// Package postgres is our own memory in a PostgreSQL database, which several replicas of the process share: tokens,
+// audit records, budgets, secrets, rates and what they tell each other.
+//
+// It stands behind the doors that identity, audit, limit and event open. All of it is in the schema "bailiwick", so it
+// may stand beside other things. A write returns when it is committed, and one that can't be made is an error to the
+// caller: nothing is kept back for later, and nothing is taken for granted while the database can't be reached. A
+// store that a newer Bailiwick made is refused.
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/limit"
+	"github.com/bailiwick-dev/bailiwick/store/records"
+	"github.com/bailiwick-dev/bailiwick/store/tokens"
+)
+
+const (
+	// patience is how long the database may take for one thing.
+	patience = 10 * time.Second
+	// briefly is how long it may take to say whether a call is within its rate.
+	briefly = 2 * time.Second
+)
+
+// A Store is a connection to a database. It is safe for use by several goroutines, and connects again by itself.
+type Store struct {
+	at      string // host and database, for messages
+	pool    *pgxpool.Pool
+	appends *records.Writer
+	shut    atomic.Bool
+	tokens  tokens.Version
+}
+
+var (
+	_ audit.Log           = (*Store)(nil)
+	_ audit.Reader        = (*Store)(nil)
+	_ identity.TokenStore = (*Store)(nil)
+	_ limit.Ledger        = (*Store)(nil)
+	_ limit.Store         = (*Store)(nil)
+)
+
+// settings of every session. One that a process left open in the middle of a transaction, stopped or cut off, must
+// not hold its locks for longer than the database is waited for.
+var settings = map[string]string{
+	"application_name":                    "bailiwick",
+	"timezone":                            "UTC",
+	"client_encoding":                     "UTF8",
+	"search_path":                         "pg_catalog",
+	"default_transaction_isolation":       "read committed",
+	"default_transaction_read_only":       "off",
+	"statement_timeout":                   "10000",
+	"idle_in_transaction_session_timeout": "5000",
+}
+
+// Open connects to the database at url, postgres://user:password@host/database, and brings the store in it to the
+// present form. It makes the schema "bailiwick" when there is none.
+func Open(ctx context.Context, url string) (*Store, error) {
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, errors.New("open the store: its URL can't be read") // the error would repeat the password
+	}
+	c := cfg.ConnConfig
+	s := &Store{at: place(c)}
+	for k, v := range settings {
+		c.RuntimeParams[k] = v
+	}
+	if c.ConnectTimeout == 0 {
+		c.ConnectTimeout = 5 * time.Second
+	}
+	// A context that ends cancels the statement on the server and keeps the connection.
+	c.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
+		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: 2 * time.Second}
+	}
+	cfg.AfterConnect = durable
+	cfg.MaxConnIdleTime = 5 * time.Minute
+	if s.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
+		return nil, s.failed("open", err)
+	}
+	if err := s.migrate(ctx); err != nil {
+		s.pool.Close()
+		return nil, s.failed("open", err)
+	}
+	s.appends = records.NewWriter(s.appendBatch)
+	return s, nil
+}
+
+// durable makes commits of a session outlive a power cut where the server's settings would not.
+func durable(ctx context.Context, c *pgx.Conn) error {
+	return run(ctx, c, `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`)
+}
+
+// Close waits for the records that are being appended, and ends all connections.
+func (s *Store) Close() error {
+	if s.shut.Swap(true) {
+		return nil
+	}
+	s.appends.Close()
+	s.pool.Close()
+	return nil
+}
+
+// Ping reports whether the database answers.
+func (s *Store) Ping(ctx context.Context) error {
+	return s.try(ctx, "reach the store", func(ctx context.Context) error { return s.pool.Ping(ctx) })
+}
+
+// try does something once, within the patience, and says what failed in words for operators.
+func (s *Store) try(ctx context.Context, doing string, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if err := do(ctx); err != nil {
+		return s.failed(doing, err)
+	}
+	return nil
+}
+
+// again does what may be done twice, such as reading; a second time when the connection was lost: it may have been one
+// of before the database was started anew.
+func (s *Store) again(ctx context.Context, doing string, do func(context.Context) error) error {
+	return s.try(ctx, doing, func(ctx context.Context) error {
+		err := do(ctx)
+		if lost(err) && ctx.Err() == nil {
+			err = do(ctx)
+		}
+		return err
+	})
+}
+
+// Secret returns the random key of 32 bytes that is called name, and makes it the first time. Every replica gets the
+// same.
+func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {
+	var key []byte
+	fresh := make([]byte, 32)
+	rand.Read(fresh)
+	err := s.again(ctx, "read a secret", func(ctx context.Context) error {
+		read := func() error {
+			return s.pool.QueryRow(ctx, `SELECT key FROM bailiwick.secret WHERE name = $1`, name).Scan(&key)
+		}
+		if err := read(); !errors.Is(err, pgx.ErrNoRows) {
+			return err
+		}
+		_, err := s.pool.Exec(ctx, `INSERT INTO bailiwick.secret (name, key) VALUES ($1, $2) ON CONFLICT DO NOTHING`, name, fresh)
+		if err != nil {
+			return err
+		}
+		return read()
+	})
+	return key, err
+}

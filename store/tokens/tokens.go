@@ -1,0 +1,140 @@
+// Package tokens is what every store does with tokens beside its database: how their lists are written into columns,
+// and the number that tells when they have changed.
+//
+// It stands inside of the stores, behind identity.TokenStore. It refuses a column that it can't read back whole: a
+// narrowing that is left out would let more through.
+package tokens
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// Columns are the lists of a token as text.
+type Columns struct {
+	Scopes  string // separated by spaces
+	IPs     string // CIDR ranges separated by spaces
+	Tools   string // JSON {only, except}
+	Actions string // JSON {only, except}
+	Classes string // JSON {only, except}
+	Filters string // JSON: class to the text of a where object
+}
+
+// Write returns the columns of t.
+func Write(t *identity.Token) (Columns, error) {
+	c := Columns{Scopes: words(t.Scopes), IPs: words(t.IPs)}
+	for _, f := range []struct {
+		from any
+		into *string
+	}{{t.Tools, &c.Tools}, {t.Actions, &c.Actions}, {t.Classes, &c.Classes}, {t.Filters, &c.Filters}} {
+		b, err := json.Marshal(f.from)
+		if err != nil {
+			return Columns{}, err
+		}
+		*f.into = string(b)
+	}
+	return c, nil
+}
+
+// Read sets the lists of t, and its hash.
+func (c *Columns) Read(t *identity.Token, hash []byte) error {
+	if len(hash) != len(t.Hash) {
+		return fmt.Errorf("token %s has a hash of %d bytes", t.ID, len(hash))
+	}
+	copy(t.Hash[:], hash)
+	for _, w := range strings.Fields(c.Scopes) {
+		t.Scopes = append(t.Scopes, identity.Scope(w))
+	}
+	for _, w := range strings.Fields(c.IPs) {
+		p, err := netip.ParsePrefix(w)
+		if err != nil {
+			return fmt.Errorf("token %s: %w", t.ID, err)
+		}
+		t.IPs = append(t.IPs, p)
+	}
+	err := errors.Join(json.Unmarshal([]byte(c.Tools), &t.Tools), json.Unmarshal([]byte(c.Actions), &t.Actions),
+		json.Unmarshal([]byte(c.Classes), &t.Classes), json.Unmarshal([]byte(c.Filters), &t.Filters))
+	if err != nil {
+		return fmt.Errorf("token %s: %w", t.ID, err)
+	}
+	return nil
+}
+
+// words writes a list with spaces; no scope or CIDR range has one.
+func words[T any](list []T) string {
+	var b strings.Builder
+	for i, w := range list {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		fmt.Fprint(&b, w)
+	}
+	return b.String()
+}
+
+// None is the answer when there is no such token.
+func None() *problem.Error { return problem.New(problem.NotFound, "There is no such token") }
+
+// Taken is the answer when the ID or the prefix of a new token is there already.
+func Taken(err error) *problem.Error {
+	return &problem.Error{Code: problem.Conflict, Detail: "There is such a token already", Err: err}
+}
+
+// versionAge is how old the version may be, and so how late a revocation by another process is seen.
+const versionAge = 400 * time.Millisecond
+
+// A Version remembers the number of the last change of a token for a short time. The zero Version knows nothing.
+type Version struct{ last atomic.Pointer[version] }
+
+type version struct {
+	number int64
+	read   time.Time
+}
+
+// Get returns the number, which it has read when what it knows is old.
+func (v *Version) Get(ctx context.Context, read func(context.Context) (int64, error)) (int64, error) {
+	if last := v.last.Load(); last != nil && time.Since(last.read) < versionAge {
+		return last.number, nil
+	}
+	now := time.Now()
+	number, err := read(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return v.saw(number, now), nil
+}
+
+// saw notes a number, unless a later one was seen meanwhile, and returns the latest.
+func (v *Version) saw(number int64, at time.Time) int64 {
+	for {
+		last := v.last.Load()
+		if last != nil && (last.number > number || last.number == number && last.read.After(at)) {
+			return last.number
+		}
+		if v.last.CompareAndSwap(last, &version{number, at}) {
+			return number
+		}
+	}
+}
+
+// Change runs do, which changes tokens and returns the number that this made. When it fails, whether the change was
+// made isn't known, and neither is the number.
+func (v *Version) Change(do func() (int64, error)) error {
+	now := time.Now()
+	number, err := do()
+	if err != nil {
+		v.last.Store(nil)
+		return err
+	}
+	v.saw(number, now)
+	return nil
+}
