@@ -97,7 +97,7 @@ var mayImport = map[string]string{
 	"store/postgres":  "audit change identity limit problem store/changes store/records store/tokens",
 	"store/records":   "audit",
 	"store/sqlite":    "audit change identity limit problem store/changes store/records store/tokens",
-	"store/storetest": "audit change identity limit problem value",
+	"store/storetest": "audit change identity limit problem value write",
 	"store/tokens":    "identity problem",
 
 	// the demo application, servers for tests, measurements

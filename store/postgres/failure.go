@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -20,11 +23,11 @@ func place(c *pgx.ConnConfig) string {
 	return fmt.Sprintf("%s:%d/%s", c.Host, c.Port, c.Database)
 }
 
-// failed says what could not be done, in which database, and why, in words for operators. It leaves problems, and the
-// end of the caller's context, as they are.
+// failed says what could not be done, in which database, and why, in words for operators. It leaves what callers know,
+// and the end of their context, as it is.
 func (s *Store) failed(doing string, err error) error {
-	if p, ok := errors.AsType[*problem.Error](err); ok {
-		return p
+	if known := told(err); known != nil {
+		return known
 	}
 	if errors.Is(err, context.Canceled) {
 		return err
@@ -47,7 +50,7 @@ func (s *Store) failed(doing string, err error) error {
 		why = "the database is being stopped or started"
 	case code == "57014" || errors.Is(err, context.DeadlineExceeded):
 		why = "the database did not answer in time"
-	case code == "" && lost(err):
+	case lost(err):
 		why = "the database can't be reached"
 	default:
 		return fmt.Errorf("%s in PostgreSQL at %s: %w", doing, s.at, err)
@@ -63,12 +66,28 @@ func state(err error) string {
 	return ""
 }
 
-// lost reports whether err can come from a connection that is no more: what was asked was done or it wasn't.
+// told returns the error in err that has a meaning for callers; nil for none.
+func told(err error) error {
+	if p, ok := errors.AsType[*problem.Error](err); ok {
+		return p
+	}
+	for _, is := range []error{change.ErrNone, change.ErrMoved, change.ErrExpired, change.ErrFull} {
+		if errors.Is(err, is) {
+			return is
+		}
+	}
+	return nil
+}
+
+// lost reports whether err comes from a connection that is no more: what was asked was done or it wasn't.
 func lost(err error) bool {
-	if err == nil || errors.Is(err, pgx.ErrNoRows) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}
-	code := state(err)
-	_, known := errors.AsType[*problem.Error](err)
-	return !known && (code == "" || strings.HasPrefix(code, "57P0") || strings.HasPrefix(code, "08"))
+	if code := state(err); code != "" {
+		return strings.HasPrefix(code, "57P0") || strings.HasPrefix(code, "08")
+	}
+	_, network := errors.AsType[net.Error](err)
+	_, connecting := errors.AsType[*pgconn.ConnectError](err)
+	return network || connecting || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || pgconn.SafeToRetry(err)
 }

@@ -1,7 +1,7 @@
 // Package postgres is our own memory in a PostgreSQL database, which several replicas of the process share: tokens,
-// audit records, budgets, secrets, rates and what they tell each other.
+// audit records, budgets, secrets, rates and changes.
 //
-// It stands behind the doors that identity, audit, limit and event open. All of it is in the schema "bailiwick", so it
+// It stands behind the doors that identity, audit, limit and change open. All of it is in the schema "bailiwick", so it
 // may stand beside other things. A write returns when it is committed, and one that can't be made is an error to the
 // caller: nothing is kept back for later, and nothing is taken for granted while the database can't be reached. A
 // store that a newer Bailiwick made is refused.
@@ -20,8 +20,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/limit"
+	"github.com/bailiwick-dev/bailiwick/store/changes"
 	"github.com/bailiwick-dev/bailiwick/store/records"
 	"github.com/bailiwick-dev/bailiwick/store/tokens"
 )
@@ -40,6 +42,10 @@ type Store struct {
 	appends *records.Writer
 	shut    atomic.Bool
 	tokens  tokens.Version
+
+	latest   changes.Latest
+	unlisten context.CancelFunc
+	listened chan struct{} // the listener has ended
 }
 
 var (
@@ -48,6 +54,7 @@ var (
 	_ identity.TokenStore = (*Store)(nil)
 	_ limit.Ledger        = (*Store)(nil)
 	_ limit.Store         = (*Store)(nil)
+	_ change.Store        = (*Store)(nil)
 )
 
 // settings of every session. One that a process left open in the middle of a transaction, stopped or cut off, must
@@ -92,6 +99,9 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		return nil, s.failed("open", err)
 	}
 	s.appends = records.NewWriter(s.appendBatch)
+	listening, unlisten := context.WithCancel(context.WithoutCancel(ctx))
+	s.unlisten, s.listened = unlisten, make(chan struct{})
+	go s.listen(listening)
 	return s, nil
 }
 
@@ -106,6 +116,8 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.appends.Close()
+	s.unlisten()
+	<-s.listened
 	s.pool.Close()
 	return nil
 }

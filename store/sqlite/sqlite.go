@@ -1,6 +1,7 @@
-// Package sqlite is our own memory in one SQLite file: tokens, audit records, budgets and secrets.
+// Package sqlite is our own memory in one SQLite file: tokens, audit records, budgets, secrets
+// and changes.
 //
-// It stands behind the doors that identity, audit and limit open (TokenStore, Log, Reader, Ledger). Several processes
+// It stands behind the doors that identity, audit, limit and change open (TokenStore, Log, Reader, Ledger, Store). Several processes
 // may have one file open. A write returns when it is on the disk, and a write that can't be made is an error to the
 // caller: nothing is kept back for later. A file that a newer Bailiwick made is refused.
 package sqlite
@@ -20,8 +21,10 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/limit"
+	"github.com/bailiwick-dev/bailiwick/store/changes"
 	"github.com/bailiwick-dev/bailiwick/store/records"
 	"github.com/bailiwick-dev/bailiwick/store/tokens"
 	"github.com/pressly/goose/v3"
@@ -43,8 +46,11 @@ type Store struct {
 	chain   chain
 	appends *records.Writer
 	shut    atomic.Bool
+	tokens  tokens.Version
 
-	tokens tokens.Version
+	latest  changes.Latest
+	unwatch context.CancelFunc
+	watched chan struct{} // the watcher has ended
 }
 
 var (
@@ -52,6 +58,7 @@ var (
 	_ audit.Reader        = (*Store)(nil)
 	_ identity.TokenStore = (*Store)(nil)
 	_ limit.Ledger        = (*Store)(nil)
+	_ change.Store        = (*Store)(nil)
 )
 
 // Open opens the file at path, which only its owner can read, and brings it to the present form. It makes the file
@@ -62,6 +69,13 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		return nil, err
 	}
 	s.appends = records.NewWriter(s.appendBatch)
+	watching, unwatch := context.WithCancel(context.WithoutCancel(ctx))
+	s.unwatch, s.watched = unwatch, make(chan struct{})
+	if s.read == s.write { // no other process can have it
+		close(s.watched)
+		return s, nil
+	}
+	go s.watch(watching)
 	return s, nil
 }
 
@@ -184,6 +198,8 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.appends.Close()
+	s.unwatch()
+	<-s.watched
 	if s.read == s.write {
 		return s.write.Close()
 	}

@@ -1,7 +1,7 @@
-// Package storetest is the suite that every store passes: what identity, audit and limit count on.
+// Package storetest is the suite that every store passes: what identity, audit, limit and change count on.
 //
 // It knows no store. It refuses one that loses, forks or invents records, that forgets a narrowing of a token or
-// what was used of a budget, or that hides a revocation from another handle for more than a second.
+// what was used of a budget, that lets two take one version of a change further, or that hides a revocation from another handle for more than a second.
 package storetest
 
 import (
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/limit"
 )
@@ -19,6 +20,7 @@ type Store interface {
 	audit.Reader
 	identity.TokenStore
 	limit.Ledger
+	change.Store
 	Secret(ctx context.Context, name string) ([]byte, error)
 	Close() error
 }
@@ -37,6 +39,15 @@ func Run(t *testing.T, open Open) {
 	t.Run("budgets", func(t *testing.T) { testBudgets(t, open) })
 	t.Run("budgets of two handles", func(t *testing.T) { testBudgetHandles(t, open) })
 	t.Run("budgets of two limiters", func(t *testing.T) { testBudgetLimiters(t, open) })
+	t.Run("change", func(t *testing.T) { testChange(t, open) })
+	t.Run("change guarded", func(t *testing.T) { testGuards(t, open) })
+	t.Run("changes filed", func(t *testing.T) { testPut(t, open) })
+	t.Run("changes filed by two handles", func(t *testing.T) { testPutHandles(t, open) })
+	t.Run("change of two handles", func(t *testing.T) { testSwapHandles(t, open) })
+	t.Run("changes asked for", func(t *testing.T) { testQueue(t, open) })
+	t.Run("changes due", func(t *testing.T) { testDue(t, open) })
+	t.Run("events of two handles", func(t *testing.T) { testEvents(t, open) })
+	t.Run("events waited for", func(t *testing.T) { testAwait(t, open) })
 	t.Run("secrets", func(t *testing.T) { testSecrets(t, open) })
 }
 

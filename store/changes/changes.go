@@ -1,0 +1,125 @@
+// Package changes is what every store does with changes beside its database: how a change is written into columns, what
+// the store's clock sets in it, and the statements that ask for changes.
+//
+// It stands inside of the stores, behind change.Store. It refuses a document that is no change.
+package changes
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+)
+
+// A Row is a change as it is to be stored: what can be asked for in columns, and all of it in Body.
+type Row struct {
+	ID        string
+	Version   int64
+	State     string
+	Op        string
+	Risk      string
+	Digest    string
+	Principal string // these come from outside, and can hold any bytes
+	Owner     string
+	Tenant    string
+	Source    string
+	Classes   []string // each once
+	Expires   time.Time
+	Lease     time.Time // until when; zero for none
+	Search    string    // what Filter.Text looks through
+	Body      string    // JSON
+	Event     string    // JSON, without its Seq
+}
+
+// New returns the row of a change that is filed now.
+func New(c *change.Change, now time.Time, life time.Duration) (*Row, error) {
+	kept := *c
+	kept.Version, kept.Created, kept.Updated, kept.Expires = 1, now, now, now.Add(life)
+	kept.History = stamped(c.History, now)
+	step := change.Step{Event: change.EventCreated, By: c.Agent.Name}
+	if n := len(c.History); n > 0 {
+		step.By = c.History[n-1].By
+	}
+	return row(&kept, step)
+}
+
+// Next returns the row that takes the place of the one that c was read from, now.
+func Next(c *change.Change, now time.Time, g change.Guard) (*Row, error) {
+	if len(c.History) == 0 {
+		return nil, fmt.Errorf("change %s has no history", c.ID)
+	}
+	kept := *c
+	kept.Version, kept.Updated, kept.History = c.Version+1, now, stamped(c.History, now)
+	if g.Lease > 0 {
+		kept.Lease.Until = now.Add(g.Lease)
+	}
+	if g.Life > 0 {
+		kept.Expires = now.Add(g.Life)
+	}
+	return row(&kept, kept.History[len(kept.History)-1])
+}
+
+// stamped returns steps with the time of those at the end that have none.
+func stamped(steps []change.Step, now time.Time) []change.Step {
+	out := slices.Clone(steps)
+	for i := len(out) - 1; i >= 0 && out[i].At.IsZero(); i-- {
+		out[i].At = now
+	}
+	return out
+}
+
+// row writes c, which is about to take step.
+func row(c *change.Change, step change.Step) (*Row, error) {
+	body, err := json.Marshal(c)
+	if err != nil {
+		return nil, fmt.Errorf("write change %s: %w", c.ID, err)
+	}
+	event, err := json.Marshal(change.Event{Change: c.ID, Kind: step.Event, State: c.State, By: step.By, Tenant: c.Agent.Tenant,
+		Agent: c.Agent.Principal, At: c.Updated})
+	if err != nil {
+		return nil, fmt.Errorf("write an event of change %s: %w", c.ID, err)
+	}
+	classes := slices.Clone(c.Classes)
+	slices.Sort(classes)
+	return &Row{ID: c.ID, Version: c.Version, State: string(c.State), Op: string(c.Op), Risk: string(c.Risk), Digest: c.Digest,
+		Principal: c.Agent.Principal, Owner: c.Agent.Owner, Tenant: c.Agent.Tenant, Source: c.Source, Classes: slices.Compact(classes),
+		Expires: c.Expires, Lease: c.Lease.Until, Search: lower(c.Title + "\x1f" + c.Reason + "\x1f" + c.ID), Body: string(body), Event: string(event)}, nil
+}
+
+// lower returns s as it is searched: without case, and without what PostgreSQL's texts can't hold.
+func lower(s string) string { return strings.ToLower(word(s)) }
+
+// Read returns the change in the body of a row.
+func Read(body string) (*change.Change, error) {
+	c := new(change.Change)
+	if err := json.Unmarshal([]byte(body), c); err != nil {
+		return nil, fmt.Errorf("a change in the store can't be read: %w", err)
+	}
+	return c, nil
+}
+
+// Page returns the changes of rows that were asked for with one more than the limit of f, and whether that one is there.
+func Page(bodies []string, f change.Filter) (found []*change.Change, more bool, err error) {
+	if more = len(bodies) > limit(f); more {
+		bodies = bodies[:limit(f)]
+	}
+	found = make([]*change.Change, len(bodies))
+	for i, body := range bodies {
+		if found[i], err = Read(body); err != nil {
+			return nil, false, err
+		}
+	}
+	return found, more, nil
+}
+
+// ReadEvent returns the event in a row.
+func ReadEvent(seq int64, body string) (e change.Event, err error) {
+	if err := json.Unmarshal([]byte(body), &e); err != nil {
+		return e, fmt.Errorf("event %d of changes can't be read: %w", seq, err)
+	}
+	e.Seq = seq
+	return e, nil
+}

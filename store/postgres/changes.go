@@ -1,0 +1,214 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/store/changes"
+)
+
+// asking is how this store's statements about changes are written.
+var asking = changes.Dialect{Schema: "bailiwick.", Contains: "strpos", Numbered: true, Bytes: func(s string) any { return []byte(s) }}
+
+// Now returns the database's time.
+func (s *Store) Now(ctx context.Context) (at time.Time, err error) {
+	err = s.again(ctx, "read the clock", func(ctx context.Context) error {
+		return s.pool.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&at)
+	})
+	return at.UTC(), err
+}
+
+// rowOf is a change as an argument, from $1 on to $14; $15 and $16 are its classes and its event.
+const rowOf = `ROW($1::text, $2::bigint, $3::text, $4::text, $5::text, $6::text, $7::bytea, $8::bytea, $9::bytea, $10::bytea,
+	$11::timestamptz, $12::timestamptz, $13::text, $14::text)::bailiwick.change, $15, $16`
+
+func rowArgs(r *changes.Row, more ...any) []any {
+	classes := make([][]byte, len(r.Classes))
+	for i, class := range r.Classes {
+		classes[i] = []byte(class)
+	}
+	return append([]any{r.ID, r.Version, r.State, r.Op, r.Risk, r.Digest, []byte(r.Principal), []byte(r.Owner), []byte(r.Tenant), []byte(r.Source),
+		r.Expires, instant(r.Lease), r.Search, r.Body, classes, r.Event}, more...)
+}
+
+// Put files a new change. What decides is one statement: how long the process stands still before it doesn't matter.
+func (s *Store) Put(ctx context.Context, c *change.Change, life time.Duration, most int) (kept *change.Change, err error) {
+	at, err := s.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := changes.New(c, at, life)
+	if err != nil {
+		return nil, err
+	}
+	err = s.try(ctx, "file a change", func(ctx context.Context) error {
+		var outcome string
+		var body *string
+		err := s.pool.QueryRow(ctx, `SELECT * FROM bailiwick.put_change(`+rowOf+`, $17)`, rowArgs(r, most)...).Scan(&outcome, &body)
+		switch {
+		case err != nil:
+			return err
+		case outcome == "kept":
+			kept, err = changes.Read(r.Body)
+		case outcome == "same" && body != nil:
+			kept, err = changes.Read(*body)
+		case outcome == "full":
+			err = change.ErrFull
+		default:
+			err = fmt.Errorf("an outcome %q", outcome)
+		}
+		return err
+	})
+	return kept, err
+}
+
+// Swap puts c in the place of what it was read from; one statement decides, likewise.
+func (s *Store) Swap(ctx context.Context, c *change.Change, g change.Guard) error {
+	at, err := s.Now(ctx)
+	if err != nil {
+		return err
+	}
+	r, err := changes.Next(c, at, g)
+	if err != nil {
+		return err
+	}
+	kept, err := changes.Read(r.Body)
+	if err != nil {
+		return err
+	}
+	return s.try(ctx, "change a change", func(ctx context.Context) error {
+		var outcome string
+		err := s.pool.QueryRow(ctx, `SELECT bailiwick.swap_change(`+rowOf+`, $17, $18, $19)`, rowArgs(r, g.Unexpired, g.Expired, g.Lapsed)...).Scan(&outcome)
+		if err != nil {
+			return err
+		}
+		switch outcome {
+		case "kept":
+			*c = *kept
+			return nil
+		case "none":
+			return change.ErrNone
+		case "moved":
+			return change.ErrMoved
+		case "expired":
+			return change.ErrExpired
+		}
+		return fmt.Errorf("an outcome %q", outcome)
+	})
+}
+
+// Get returns a change.
+func (s *Store) Get(ctx context.Context, id string) (c *change.Change, err error) {
+	if !text(id) {
+		return nil, change.ErrNone
+	}
+	err = s.again(ctx, "read a change", func(ctx context.Context) error {
+		var body string
+		err := s.pool.QueryRow(ctx, `SELECT body FROM bailiwick.change WHERE id = $1`, id).Scan(&body)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return change.ErrNone
+		}
+		if err != nil {
+			return err
+		}
+		c, err = changes.Read(body)
+		return err
+	})
+	return c, err
+}
+
+// List returns the changes of f.
+func (s *Store) List(ctx context.Context, f change.Filter) ([]*change.Change, bool, error) {
+	bodies, err := column(ctx, s, "list the changes", asking.List(f))
+	if err != nil {
+		return nil, false, err
+	}
+	return changes.Page(bodies, f)
+}
+
+// Counts counts the changes of f.
+func (s *Store) Counts(ctx context.Context, f change.Filter) (out map[change.State]int, err error) {
+	ask := asking.Counts(f)
+	err = s.again(ctx, "count the changes", func(ctx context.Context) error {
+		rows, err := s.pool.Query(ctx, ask.Text, ask.Args...)
+		if err != nil {
+			return err
+		}
+		out = map[change.State]int{}
+		var state string
+		var n int
+		_, err = pgx.ForEachRow(rows, []any{&state, &n}, func() error {
+			if n > 0 {
+				out[change.State(state)] = n
+			}
+			return nil
+		})
+		return err
+	})
+	return out, err
+}
+
+// Due returns the changes that something is to be done with.
+func (s *Store) Due(ctx context.Context, limit int) ([]string, error) {
+	at, err := s.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return column(ctx, s, "look for changes that are due", asking.Due(at, limit))
+}
+
+// Events returns what happened behind after.
+func (s *Store) Events(ctx context.Context, after int64, limit int) (out []change.Event, err error) {
+	err = s.again(ctx, "read the events of changes", func(ctx context.Context) error {
+		rows, err := s.pool.Query(ctx, `SELECT seq, body FROM bailiwick.change_event WHERE seq > $1 ORDER BY seq LIMIT $2`, after, limit)
+		if err != nil {
+			return err
+		}
+		out = nil
+		var seq int64
+		var body string
+		_, err = pgx.ForEachRow(rows, []any{&seq, &body}, func() error {
+			e, err := changes.ReadEvent(seq, body)
+			out = append(out, e)
+			return err
+		})
+		return err
+	})
+	return out, err
+}
+
+// LastEvent returns the number of the newest event.
+func (s *Store) LastEvent(ctx context.Context) (seq int64, err error) {
+	err = s.again(ctx, "read the events of changes", func(ctx context.Context) error {
+		return s.pool.QueryRow(ctx, `SELECT seq FROM bailiwick.change_event_head`).Scan(&seq)
+	})
+	return seq, err
+}
+
+// Await waits for events behind after, of any replica.
+func (s *Store) Await(ctx context.Context, after int64) error {
+	seq, err := s.LastEvent(ctx)
+	if err != nil {
+		return err
+	}
+	s.latest.Saw(seq)
+	return s.latest.Await(ctx, after)
+}
+
+// column returns the texts that ask gives, one a row.
+func column(ctx context.Context, s *Store, doing string, ask changes.Ask) (out []string, err error) {
+	err = s.again(ctx, doing, func(ctx context.Context) error {
+		rows, err := s.pool.Query(ctx, ask.Text, ask.Args...)
+		if err != nil {
+			return err
+		}
+		out, err = pgx.AppendRows([]string(nil), rows, pgx.RowTo[string])
+		return err
+	})
+	return out, err
+}

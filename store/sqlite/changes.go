@@ -1,0 +1,262 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/store/changes"
+)
+
+// asking is how this store's statements about changes are written.
+var asking = changes.Dialect{Contains: "instr", Bytes: func(s string) any { return s }}
+
+// Now returns the time of this machine: processes that share the file are on it.
+func (s *Store) Now(ctx context.Context) (time.Time, error) { return now(), ctx.Err() }
+
+func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
+
+// Put files a new change.
+func (s *Store) Put(ctx context.Context, c *change.Change, life time.Duration, most int) (kept *change.Change, err error) {
+	var seq int64
+	err = s.transact(ctx, func(tx *sql.Tx) error {
+		at := now()
+		r, err := changes.New(c, at, life)
+		if err != nil {
+			return err
+		}
+		var same string
+		err = tx.QueryRowContext(ctx, `SELECT body FROM change WHERE principal = ? AND source = ? AND digest = ? AND state = 'pending' AND expires > ?
+			ORDER BY id LIMIT 1`, r.Principal, r.Source, r.Digest, at.UnixMicro()).Scan(&same)
+		if err == nil {
+			kept, err = changes.Read(same)
+			return err
+		} else if !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		var waiting int
+		err = tx.QueryRowContext(ctx, `SELECT count(*) FROM change WHERE principal = ? AND state = 'pending' AND expires > ?`, r.Principal, at.UnixMicro()).Scan(&waiting)
+		if err != nil {
+			return err
+		}
+		if waiting >= most {
+			return change.ErrFull
+		}
+		if err := insertChange(ctx, tx, r); err != nil {
+			return err
+		}
+		if seq, err = addEvent(ctx, tx, r); err != nil {
+			return err
+		}
+		kept, err = changes.Read(r.Body)
+		return err
+	})
+	if err != nil {
+		return nil, s.changeFailure("file a change", err)
+	}
+	s.latest.Saw(seq)
+	return kept, nil
+}
+
+func insertChange(ctx context.Context, tx *sql.Tx, r *changes.Row) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO change (id, version, state, op, risk, digest, principal, owner, tenant, source, expires, lease, search, body)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.ID, r.Version, r.State, r.Op, r.Risk, r.Digest, r.Principal, r.Owner, r.Tenant, r.Source,
+		r.Expires.UnixMicro(), micros(r.Lease), r.Search, r.Body)
+	if err != nil {
+		return err
+	}
+	return addClasses(ctx, tx, r)
+}
+
+func addClasses(ctx context.Context, tx *sql.Tx, r *changes.Row) error {
+	for _, class := range r.Classes {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO change_class (class, state, id) VALUES (?, ?, ?)`, class, r.State, r.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addEvent keeps the event of r. Transactions that write stand in line, so numbers are in the order of the commits.
+func addEvent(ctx context.Context, tx *sql.Tx, r *changes.Row) (seq int64, err error) {
+	err = tx.QueryRowContext(ctx, `INSERT INTO change_event (change, body) VALUES (?, ?) RETURNING seq`, r.ID, r.Event).Scan(&seq)
+	return seq, err
+}
+
+// Get returns a change.
+func (s *Store) Get(ctx context.Context, id string) (*change.Change, error) {
+	var body string
+	err := s.read.QueryRowContext(ctx, `SELECT body FROM change WHERE id = ?`, id).Scan(&body)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, change.ErrNone
+	}
+	if err != nil {
+		return nil, s.failed("read a change", err)
+	}
+	return changes.Read(body)
+}
+
+// List returns the changes of f.
+func (s *Store) List(ctx context.Context, f change.Filter) ([]*change.Change, bool, error) {
+	ask := asking.List(f)
+	bodies, err := column[string](ctx, s.read, ask)
+	if err != nil {
+		return nil, false, s.failed("list the changes", err)
+	}
+	return changes.Page(bodies, f)
+}
+
+// Counts counts the changes of f.
+func (s *Store) Counts(ctx context.Context, f change.Filter) (map[change.State]int, error) {
+	out := map[change.State]int{}
+	ask := asking.Counts(f)
+	rows, err := s.read.QueryContext(ctx, ask.Text, ask.Args...)
+	if err != nil {
+		return nil, s.failed("count the changes", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var state change.State
+		var n int
+		if err := rows.Scan(&state, &n); err != nil {
+			return nil, s.failed("count the changes", err)
+		}
+		if n > 0 {
+			out[state] = n
+		}
+	}
+	return out, s.changeFailure("count the changes", rows.Err())
+}
+
+// Swap puts c in the place of what it was read from.
+func (s *Store) Swap(ctx context.Context, c *change.Change, g change.Guard) error {
+	var seq int64
+	var kept *change.Change
+	err := s.transact(ctx, func(tx *sql.Tx) error {
+		at := now()
+		var version, expires int64
+		var lease sql.NullInt64
+		err := tx.QueryRowContext(ctx, `SELECT version, expires, lease FROM change WHERE id = ?`, c.ID).Scan(&version, &expires, &lease)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return change.ErrNone
+		case err != nil:
+			return err
+		case version != c.Version, g.Expired && expires > at.UnixMicro(), g.Lapsed && lease.Int64 > at.UnixMicro():
+			return change.ErrMoved
+		case g.Unexpired && expires <= at.UnixMicro():
+			return change.ErrExpired
+		}
+		r, err := changes.Next(c, at, g)
+		if err != nil {
+			return err
+		}
+		if err := updateChange(ctx, tx, r); err != nil {
+			return err
+		}
+		if seq, err = addEvent(ctx, tx, r); err != nil {
+			return err
+		}
+		kept, err = changes.Read(r.Body)
+		return err
+	})
+	if err != nil {
+		return s.changeFailure("change a change", err)
+	}
+	*c = *kept
+	s.latest.Saw(seq)
+	return nil
+}
+
+func updateChange(ctx context.Context, tx *sql.Tx, r *changes.Row) error {
+	res, err := tx.ExecContext(ctx, `UPDATE change SET version = ?, state = ?, op = ?, risk = ?, digest = ?, principal = ?, owner = ?, tenant = ?, source = ?,
+		expires = ?, lease = ?, search = ?, body = ? WHERE id = ? AND version = ?`, r.Version, r.State, r.Op, r.Risk, r.Digest, r.Principal, r.Owner, r.Tenant, r.Source,
+		r.Expires.UnixMicro(), micros(r.Lease), r.Search, r.Body, r.ID, r.Version-1)
+	if err != nil {
+		return err
+	}
+	if n, err := res.RowsAffected(); err != nil || n != 1 {
+		return errors.Join(fmt.Errorf("%d changes were changed", n), err)
+	}
+	if _, err := tx.ExecContext(ctx, `DELETE FROM change_class WHERE id = ?`, r.ID); err != nil {
+		return err
+	}
+	return addClasses(ctx, tx, r)
+}
+
+// Due returns the changes that something is to be done with.
+func (s *Store) Due(ctx context.Context, limit int) ([]string, error) {
+	ids, err := column[string](ctx, s.read, asking.Due(now().UnixMicro(), limit))
+	return ids, s.changeFailure("look for changes that are due", err)
+}
+
+// Events returns what happened behind after.
+func (s *Store) Events(ctx context.Context, after int64, limit int) (out []change.Event, err error) {
+	rows, err := s.read.QueryContext(ctx, `SELECT seq, body FROM change_event WHERE seq > ? ORDER BY seq LIMIT ?`, after, limit)
+	if err != nil {
+		return nil, s.failed("read the events of changes", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var seq int64
+		var body string
+		if err := rows.Scan(&seq, &body); err != nil {
+			return nil, s.failed("read the events of changes", err)
+		}
+		e, err := changes.ReadEvent(seq, body)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, e)
+	}
+	return out, s.changeFailure("read the events of changes", rows.Err())
+}
+
+// LastEvent returns the number of the newest event.
+func (s *Store) LastEvent(ctx context.Context) (seq int64, err error) {
+	err = s.read.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0) FROM change_event`).Scan(&seq)
+	return seq, s.changeFailure("read the events of changes", err)
+}
+
+// Await waits for events behind after, of this process or of another one that has the file open.
+func (s *Store) Await(ctx context.Context, after int64) error {
+	seq, err := s.LastEvent(ctx)
+	if err != nil {
+		return err
+	}
+	s.latest.Saw(seq)
+	return s.latest.Await(ctx, after)
+}
+
+// changeFailure leaves nil and the errors of change.Store as they are and says the rest in words for operators.
+func (s *Store) changeFailure(doing string, err error) error {
+	for _, is := range []error{change.ErrNone, change.ErrMoved, change.ErrExpired, change.ErrFull} {
+		if errors.Is(err, is) {
+			return is
+		}
+	}
+	if err == nil {
+		return nil
+	}
+	return s.failed(doing, err)
+}
+
+// column returns what ask gives, a value a row.
+func column[T any](ctx context.Context, db *sql.DB, ask changes.Ask) (out []T, err error) {
+	rows, err := db.QueryContext(ctx, ask.Text, ask.Args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var v T
+		if err := rows.Scan(&v); err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, rows.Err()
+}

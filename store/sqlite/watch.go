@@ -1,0 +1,67 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"time"
+)
+
+// lookEvery is how often the file is asked whether another process has written: less than half of what it may take
+// until an event is seen.
+const lookEvery = 200 * time.Millisecond
+
+// watch looks for what other processes write, until the store is closed. What fails is tried again: whoever waits
+// meanwhile goes on waiting, and whoever reads is told by the reading.
+func (s *Store) watch(ctx context.Context) {
+	defer close(s.watched)
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	var w watcher
+	defer w.close()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			if err := w.look(ctx, s); err != nil {
+				w.close()
+			}
+		}
+	}
+}
+
+// A watcher holds one connection: only what others than itself write changes the data version that it sees.
+type watcher struct {
+	conn    *sql.Conn
+	version int64
+}
+
+func (w *watcher) look(ctx context.Context, s *Store) (err error) {
+	if w.conn == nil {
+		if w.conn, err = s.read.Conn(ctx); err != nil {
+			return err
+		}
+		w.version = -1
+	}
+	var version int64
+	if err := w.conn.QueryRowContext(ctx, `PRAGMA data_version`).Scan(&version); err != nil {
+		return err
+	}
+	if version == w.version {
+		return nil
+	}
+	var seq int64
+	if err := w.conn.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0) FROM change_event`).Scan(&seq); err != nil {
+		return err
+	}
+	w.version = version
+	s.latest.Saw(seq)
+	return nil
+}
+
+func (w *watcher) close() {
+	if w.conn != nil {
+		w.conn.Close() // it was for reading alone
+		w.conn = nil
+	}
+}

@@ -1,0 +1,249 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+)
+
+// varied returns change n of a queue in which everything that can be asked for varies.
+func varied(n int) *change.Change {
+	c := plain(n, fmt.Sprint("agent", n%3))
+	c.Agent.Owner, c.Agent.Tenant = fmt.Sprint("owner", n%2), []string{"", "acme", "zen"}[n%3]
+	c.Source, c.Risk = []string{"tracker", "crm"}[n%5/4], []change.Risk{change.Low, change.Medium, change.High}[n%7/3]
+	c.Classes = []string{c.Source + ".issues"}
+	if n%4 == 0 {
+		c.Classes, c.Op = append(c.Classes, c.Source+".users"), "delete"
+	}
+	c.Reason = []string{"weil die ÄNDERUNG fällig ist", "because 100% of _it_ is due"}[n%2]
+	return c
+}
+
+// asked is Filter, in Go.
+func asked(f change.Filter, c *change.Change) bool {
+	text := strings.ToLower(f.Text)
+	return (len(f.States) == 0 || slices.Contains(f.States, c.State)) &&
+		(f.Principal == "" || f.Principal == c.Agent.Principal) && (f.Owner == "" || f.Owner == c.Agent.Owner) &&
+		(!f.Tenanted || f.Tenant == c.Agent.Tenant) && (f.Source == "" || f.Source == c.Source) &&
+		(f.Class == "" || slices.Contains(c.Classes, f.Class)) && (f.Op == "" || f.Op == string(c.Op)) && (f.Risk == "" || f.Risk == c.Risk) &&
+		(strings.Contains(strings.ToLower(c.Title), text) || strings.Contains(strings.ToLower(c.Reason), text) || strings.Contains(c.ID, text)) &&
+		(f.Before == "" || c.ID < f.Before)
+}
+
+var filters = []change.Filter{
+	{},
+	{States: []change.State{change.Pending}},
+	{States: []change.State{change.Rejected, change.Pending, change.Rejected}},
+	{States: []change.State{change.Unknown}},
+	{States: []change.State{"nonsense"}},
+	{Principal: "agent1"},
+	{Principal: "agent1", States: []change.State{change.Pending}},
+	{Principal: "agent1", Class: "tracker.users"},
+	{Principal: "nobody"},
+	{Owner: "owner1", Class: "crm.issues", States: []change.State{change.Pending, change.Granted}},
+	{Tenanted: true},
+	{Tenant: "acme", Tenanted: true},
+	{Tenant: "acme"}, // not asked for
+	{Source: "crm", Risk: change.High},
+	{Class: "tracker.users"},
+	{Class: "tracker.users", States: []change.State{change.Pending}, Tenanted: true, Tenant: "zen"},
+	{Class: "tracker"},
+	{Op: "delete"},
+	{Text: "änderung FÄLLIG"},
+	{Text: "100% of _it_"},
+	{Text: "0% of"},
+	{Text: "00000000007"},
+	{Text: "Issue 12", Risk: change.Low},
+	{Text: strange}, {Principal: strange}, {Owner: strange}, {Tenant: strange, Tenanted: true}, {Source: strange}, {Class: strange}, {Op: strange}, {Risk: change.Risk(strange)},
+	{Before: "00000000000000000000000050"},
+	{Before: "00000000000000000000000050", Class: "tracker.issues", States: []change.State{change.Pending}},
+	{Before: strange, Principal: "nobody"},
+	{Limit: 1},
+	{Limit: 100_000},
+}
+
+// testQueue asks for changes in every way, page by page, and counts them.
+func testQueue(t *testing.T, open Open) {
+	place, ctx := t.TempDir(), t.Context()
+	s, other := handle(t, open, place), handle(t, open, place)
+	const n = 230
+	var all []*change.Change // the newest first
+	for i := range n {
+		c := put(t, s, varied(i))
+		if i%6 == 0 {
+			if err := step(t, s, c, change.Step{State: change.Rejected, Event: change.EventRejected}, change.Guard{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all = append([]*change.Change{c}, all...)
+	}
+	for _, f := range filters {
+		var want, got []string
+		counts := map[change.State]int{}
+		every := f
+		every.States, every.Before = nil, ""
+		for _, c := range all {
+			if asked(f, c) {
+				want = append(want, c.ID)
+			}
+			if asked(every, c) {
+				counts[c.State]++
+			}
+		}
+		page, most := f, map[int]int{0: 50, 1: 1, 100_000: 200}[f.Limit]
+		for more := true; more; {
+			var found []*change.Change
+			var err error
+			if found, more, err = other.List(ctx, page); err != nil {
+				t.Fatalf("%+v: %v", f, err)
+			}
+			if len(found) > most || more && len(found) != most {
+				t.Fatalf("%+v: a page of %d, more: %v", f, len(found), more)
+			}
+			for _, c := range found {
+				got, page.Before = append(got, c.ID), c.ID
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%+v (-want +got):\n%s", f, diff)
+		}
+		if n, err := s.Counts(ctx, f); err != nil || !cmp.Equal(n, counts) {
+			t.Errorf("%+v: counted %v, want %v; %v", f, n, counts, err)
+		}
+	}
+}
+
+// testDue checks which changes something is to be done with.
+func testDue(t *testing.T, open Open) {
+	s, ctx := handle(t, open, t.TempDir()), t.Context()
+	want := []string{}
+	n := 0
+	add := func(due bool, life time.Duration, to change.State, g change.Guard) {
+		n++
+		c, err := s.Put(ctx, plain(n, "a"), life, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if to != change.Pending {
+			if err := step(t, s, c, change.Step{State: to, Event: change.EventClaimed}, g); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if due {
+			want = append(want, c.ID)
+		}
+	}
+	const soon = time.Millisecond
+	for _, state := range change.States() {
+		add(state == change.Granted, time.Hour, state, change.Guard{})
+		add(state == change.Pending || state == change.Stale || state == change.Granted, soon, state, change.Guard{})
+	}
+	add(true, time.Hour, change.Applying, change.Guard{Lease: soon})
+	add(false, time.Hour, change.Applying, change.Guard{Lease: time.Hour})
+	add(false, soon, change.Applying, change.Guard{Lease: time.Hour})
+	time.Sleep(5 * soon)
+	got, err := s.Due(ctx, 100)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	if got, err := s.Due(ctx, 2); err != nil || len(got) != 2 {
+		t.Error(got, err)
+	}
+}
+
+// testEvents lets two handles write at once while readers follow through both: each reads every event once and in order.
+func testEvents(t *testing.T, open Open) {
+	place := t.TempDir()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	handles := []Store{handle(t, open, place), handle(t, open, place)}
+	const writers, each = 6, 20
+	var writing, reading sync.WaitGroup
+	for who := range writers {
+		writing.Go(func() {
+			for i := range each {
+				c := put(t, handles[who%2], plain(who*1000+i, fmt.Sprint(who)))
+				if err := step(t, handles[who%2], c, change.Step{State: change.Rejected, Event: change.EventRejected}, change.Guard{}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	read := make([][]int64, len(handles))
+	for i, s := range handles {
+		reading.Go(func() {
+			var after int64
+			for len(read[i]) < 2*writers*each {
+				if err := s.Await(ctx, after); err != nil {
+					t.Error(err)
+					return
+				}
+				events, err := s.Events(ctx, after, 7)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for _, e := range events {
+					read[i], after = append(read[i], e.Seq), e.Seq
+				}
+			}
+		})
+	}
+	writing.Wait()
+	reading.Wait()
+	if !cmp.Equal(read[0], read[1]) || !slices.IsSorted(read[0]) || len(slices.Compact(slices.Clone(read[0]))) != 2*writers*each {
+		t.Errorf("read %d and %d events, or not in order", len(read[0]), len(read[1]))
+	}
+}
+
+// testAwait checks how soon a change is heard of, and that waiting ends with its context.
+func testAwait(t *testing.T, open Open) {
+	place := t.TempDir()
+	handles := []Store{handle(t, open, place), handle(t, open, place)}
+	for round := range 6 {
+		s, other := handles[round%2], handles[1-round%2]
+		after := lastEvent(t, s)
+		heard := make(chan error, 2)
+		for _, h := range handles {
+			go func() { heard <- h.Await(t.Context(), after) }()
+		}
+		time.Sleep(20 * time.Millisecond)
+		select {
+		case err := <-heard:
+			t.Fatal("heard of nothing:", err)
+		default:
+		}
+		put(t, other, plain(round, "a"))
+		began := time.Now()
+		for range handles {
+			select {
+			case err := <-heard:
+				if err != nil {
+					t.Error(err)
+				}
+			case <-time.After(5 * time.Second):
+				t.Fatal("not heard of")
+			}
+		}
+		if took := time.Since(began); took > 500*time.Millisecond {
+			t.Errorf("heard after %v", took)
+		}
+		if err := s.Await(t.Context(), after); err != nil {
+			t.Error("an event that is there:", err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if err := handles[0].Await(ctx, lastEvent(t, handles[0])); err == nil {
+		t.Error("an event that is not there")
+	}
+}
