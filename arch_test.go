@@ -62,6 +62,7 @@ var mayImport = map[string]string{
 	"source/sqldb/catalogue":      "schema source/sqldb/fulltext value",
 	"source/sqldb/fulltext":       "schema",
 	"source/sqldb/sqlitefunc":     "compile compile/expr value",
+	"source/openapi/document":     "problem",
 	"source/memory":               "algebra policy problem query query/search schema source value",
 	"source/sourcetest":           "compile identity policy problem query schema source value",
 	"source/sourcetest/masks":     "identity mask policy query redact schema shape source source/sourcetest value",

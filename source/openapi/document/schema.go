@@ -1,0 +1,227 @@
+package document
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A Schema is one schema of the document, read one level deep: what is inside of it stays Raw.
+type Schema struct {
+	Name        string // of the component it is; "" for one that stands in place
+	Missing     bool   // its reference leads nowhere: it says nothing
+	Types       []string
+	Nullable    bool
+	Format      string
+	Title       string
+	Description string // what stands beside a reference, else what the schema says
+	Enum        []Raw  // all it may be; a const is one
+	Properties  []Property
+	Required    []string
+	Items       Raw
+	Additional  Raw // additionalProperties; nil where nothing is said
+	AllOf       []Raw
+	OneOf       []Raw
+	AnyOf       []Raw
+	Default     Raw
+	Example     Raw
+	ReadOnly    bool
+	WriteOnly   bool
+	Deprecated  bool
+	Raw         Raw // what it was read from, behind all references
+}
+
+// A Property is a named part of an object.
+type Property struct {
+	Name   string
+	Schema Raw
+}
+
+// Schema reads r, which is a schema of d, through its references. A reference that leads nowhere, and what is no
+// object, say nothing: any value.
+func (d *Document) Schema(r Raw) Schema {
+	to, ref, err := d.follow(r)
+	if err != nil {
+		return Schema{Missing: true, Description: r.Get("description").Text()}
+	}
+	s := Schema{Name: d.names[ref], Raw: to}
+	for name, v := range to.Members() {
+		s.member(name, v)
+	}
+	if d.Dialect != OpenAPI31 {
+		s.Nullable = s.Nullable || to.Get("nullable").True() || to.Get("x-nullable").True()
+	}
+	if ref != "" {
+		if text := r.Get("description").Text(); text != "" {
+			s.Description = text
+		}
+	}
+	return s
+}
+
+func (s *Schema) member(name string, v Raw) {
+	switch name {
+	case "type":
+		s.kinds(v)
+	case "format":
+		s.Format = v.Text()
+	case "title":
+		s.Title = v.Text()
+	case "description":
+		s.Description = v.Text()
+	case "enum":
+		s.Enum = slices.Collect(v.Elements())
+	case "const":
+		s.Enum = []Raw{v}
+	case "properties":
+		for n, p := range v.Members() {
+			s.Properties = append(s.Properties, Property{n, p})
+		}
+	case "required":
+		s.Required = v.Texts()
+	case "items":
+		s.Items = v
+	case "additionalProperties":
+		s.Additional = v
+	case "allOf":
+		s.AllOf = slices.Collect(v.Elements())
+	case "oneOf":
+		s.OneOf = slices.Collect(v.Elements())
+	case "anyOf":
+		s.AnyOf = slices.Collect(v.Elements())
+	case "default":
+		s.Default = v
+	case "example":
+		s.Example = v
+	case "examples":
+		if s.Example == nil && v.Kind() == '[' {
+			s.Example = v.element(0)
+		}
+	case "readOnly":
+		s.ReadOnly = v.True()
+	case "writeOnly":
+		s.WriteOnly = v.True()
+	case "deprecated":
+		s.Deprecated = v.True()
+	}
+}
+
+func (s *Schema) kinds(v Raw) {
+	all := v.Texts()
+	if v.Kind() == '"' {
+		all = []string{v.Text()}
+	}
+	for _, t := range all {
+		if t == "null" {
+			s.Nullable = true
+		} else if t != "" {
+			s.Types = append(s.Types, t)
+		}
+	}
+}
+
+// Is reports whether values of s may be of that JSON type, as far as it says.
+func (s *Schema) Is(kind string) bool { return len(s.Types) == 0 || slices.Contains(s.Types, kind) }
+
+// numbered is a key that tools make up for schemas without a name.
+var numbered = regexp.MustCompile(`^(?:def|definition|schema|model|inline[-_a-zA-Z]*)?[-_]?[0-9]+$`)
+
+// nameSchemas gives every schema the name that agents know it by: its key, or its title where the key is a number like
+// def-12. A title that two schemas have, or that is another's key, names neither.
+func (d *Document) nameSchemas() {
+	keys, titles := map[string]bool{}, map[string]int{}
+	title := map[string]string{}
+	for _, ref := range d.schemas {
+		key := keyOf(ref)
+		keys[key] = true
+		if numbered.MatchString(key) {
+			if t := strings.TrimSpace(d.parts[ref].Get("title").Text()); t != "" && plain(t) && len(t) <= 100 {
+				title[ref] = t
+				titles[t]++
+			}
+		}
+	}
+	for _, ref := range d.schemas {
+		name := keyOf(ref)
+		if t := title[ref]; t != "" && titles[t] == 1 && !keys[t] {
+			name = t
+		}
+		d.names[ref], d.byName[name] = name, ref
+	}
+}
+
+func keyOf(ref string) string { return unescape(ref[strings.LastIndexByte(ref, '/')+1:]) }
+
+// Names returns the names of all schemas of the document, in order.
+func (d *Document) Names() []string {
+	out := make([]string, len(d.schemas))
+	for i, ref := range d.schemas {
+		out[i] = d.names[ref]
+	}
+	return out
+}
+
+// Named returns the schema of that name; nil where there is none.
+func (d *Document) Named(name string) Raw { return d.parts[d.byName[name]] }
+
+// NameOf returns the name of the schema that r refers to; "" where r is no reference to a named one.
+func (d *Document) NameOf(r Raw) string {
+	for range maxHops {
+		ref := reference(r)
+		if ref == "" {
+			return ""
+		}
+		if name := d.names[ref]; name != "" {
+			return name
+		}
+		r = d.lookup(ref)
+	}
+	return ""
+}
+
+// ShortName returns what stands behind the last dot or slash of a schema's name: Instance for bytebase.v1.Instance.
+func ShortName(name string) string {
+	if at := strings.LastIndexAny(name, "./"); at >= 0 && at < len(name)-1 {
+		return name[at+1:]
+	}
+	return name
+}
+
+// References yields the reference of every $ref in r, at any depth, in the order they stand.
+func (r Raw) references(yield func(string)) {
+	switch r.Kind() {
+	case '{':
+		for name, v := range r.Members() {
+			if name == "$ref" && v.Kind() == '"' {
+				yield(reference(r))
+			} else {
+				v.references(yield)
+			}
+		}
+	case '[':
+		for e := range r.Elements() {
+			e.references(yield)
+		}
+	}
+}
+
+// Reaches returns the names of the schemas that the given ones refer to, by themselves and through others, in no order.
+func (d *Document) Reaches(from []Raw, past map[string]bool) {
+	for len(from) > 0 {
+		r := from[len(from)-1]
+		from = from[:len(from)-1]
+		r.references(func(ref string) {
+			name := d.names[ref]
+			if name == "" {
+				name = ref // a part without a name is followed once, too
+			}
+			if past[name] {
+				return
+			}
+			past[name] = true
+			if to := d.lookup(ref); to != nil {
+				from = append(from, to)
+			}
+		})
+	}
+}
