@@ -43,7 +43,9 @@ func (f *Fault) Error() string {
 // A Compiler compiles expressions, and keeps what it made by its text, so that filters that come with principals are
 // compiled once. Many may use it at once.
 type Compiler struct {
-	env *cel.Env
+	env     *cel.Env
+	roots   []root
+	changes func() *Compiler // of expressions over changes, made when first asked for
 
 	mu   sync.RWMutex
 	made map[source]result
@@ -62,7 +64,7 @@ type result struct {
 	err        error
 }
 
-// NewCompiler returns a Compiler.
+// NewCompiler returns a Compiler of expressions over principal.
 func NewCompiler() *Compiler {
 	options := []cel.EnvOption{
 		cel.ParserExpressionSizeLimit(MaxText), cel.ExpressionNodeLimit(maxNodes), cel.ParserRecursionLimit(maxDepth), cel.ParserErrorRecoveryLimit(4),
@@ -70,14 +72,27 @@ func NewCompiler() *Compiler {
 		cel.ASTValidators(cel.ValidateRegexLiterals(), cel.ValidateTimestampLiterals(), cel.ValidateDurationLiterals(),
 			cel.ValidateComprehensionNestingLimit(maxLoops)),
 	}
-	for _, f := range fields {
-		options = append(options, cel.Variable(root+"."+f.name, f.typ))
-	}
-	env, err := cel.NewEnv(options...)
+	who := principalRoot()
+	env, err := cel.NewEnv(append(options, who.declare()...)...)
 	if err != nil {
 		panic(err) // nothing in it comes from outside
 	}
-	return &Compiler{env: env, made: map[source]result{}}
+	c := &Compiler{env: env, roots: []root{who}, made: map[source]result{}}
+	c.changes = sync.OnceValue(func() *Compiler { return c.with(changeRoot()) })
+	return c
+}
+
+// with returns a Compiler of expressions over what c's are over, and more.
+func (c *Compiler) with(more ...root) *Compiler {
+	var options []cel.EnvOption
+	for _, r := range more {
+		options = append(options, r.declare()...)
+	}
+	env, err := c.env.Extend(options...)
+	if err != nil {
+		panic(err) // as in NewCompiler: names were looked at
+	}
+	return &Compiler{env: env, roots: slices.Concat(c.roots, more), made: map[source]result{}}
 }
 
 // Compile returns the expression that text writes, which has to yield y. What is wrong with it is a *Fault.
@@ -112,21 +127,21 @@ func (c *Compiler) compile(text string, y Yield) (*Expression, error) {
 	}
 	e := &Expression{text: text, yield: y}
 	tree := ast.NavigateAST(parsed.NativeRep())
-	if err := e.names(parsed.NativeRep(), tree); err != nil {
+	if err := e.names(parsed.NativeRep(), tree, c.roots); err != nil {
 		return nil, err
 	}
-	e.path, _ = pathOf(tree) // Check writes over the tree
+	e.root, e.path = c.path(tree) // Check writes over the tree
 	checked, issues := c.env.Check(parsed)
 	if err := fault(issues); err != nil {
-		if name, ok := strings.CutPrefix(text, root+"."+claimsField+"."); ok && !strings.ContainsAny(name, ` .()[]"'`) {
-			err.Message += fmt.Sprintf("; write %s.%s[%q] for the claim of that name", root, claimsField, name)
+		if name, ok := strings.CutPrefix(text, principalName+"."+claimsField+"."); ok && !strings.ContainsAny(name, ` .()[]"'`) {
+			err.Message += fmt.Sprintf("; write %s.%s[%q] for the claim of that name", principalName, claimsField, name)
 		}
 		return nil, err
 	}
 	if t := checked.OutputType(); !y.holds(t) {
 		return nil, &Fault{Message: fmt.Sprintf("it yields %s, and has to yield %s", article(t), y)}
 	}
-	if e.path != nil {
+	if e.root != "" {
 		return e, nil
 	}
 	cost, err := c.env.EstimateCost(checked, nil)
@@ -164,9 +179,13 @@ func (y Yield) holds(t *cel.Type) bool {
 	case types.BoolKind:
 		return y != List
 	case types.IntKind, types.UintKind, types.DoubleKind, types.StringKind, types.TimestampKind:
-		return y == Scalar
+		return y == Scalar || y == Any
 	case types.ListKind:
-		return y == List && Scalar.holds(t.Parameters()[0])
+		return y == Any && Any.holds(t.Parameters()[0]) || y == List && Scalar.holds(t.Parameters()[0])
+	case types.MapKind:
+		return y == Any && Any.holds(t.Parameters()[1])
+	case types.NullTypeKind:
+		return y == Any
 	}
 	return false
 }
@@ -182,22 +201,22 @@ func article(t *cel.Type) string {
 	return "a " + name
 }
 
-// names looks at every name in the expression: what it asks of the principal must be there, and is noted.
-func (e *Expression) names(tree *ast.AST, n ast.NavigableExpr) error {
+// names looks at every name in the expression: what it asks of a root must be there, and is noted.
+func (e *Expression) names(tree *ast.AST, n ast.NavigableExpr, roots []root) error {
 	wrong := func(format string, args ...any) error {
 		at := tree.SourceInfo().GetStartLocation(n.ID())
 		return &Fault{Line: at.Line(), Column: at.Column() + 1, Message: fmt.Sprintf(format, args...)}
 	}
 	switch n.Kind() {
 	case ast.IdentKind:
-		if n.AsIdent() == root {
-			if message := e.below(n); message != "" {
+		if i := slices.IndexFunc(roots, func(r root) bool { return r.name == n.AsIdent() }); i >= 0 {
+			if message := roots[i].below(n, e); message != "" {
 				return wrong("%s", message)
 			}
 		}
 	case ast.ComprehensionKind:
-		if n.AsComprehension().IterVar() == root {
-			return wrong("%s can't be the name of a variable", root)
+		if name := n.AsComprehension().IterVar(); slices.ContainsFunc(roots, func(r root) bool { return r.name == name }) {
+			return wrong("%s can't be the name of a variable", name)
 		}
 	case ast.CallKind:
 		call := n.AsCall()
@@ -208,40 +227,15 @@ func (e *Expression) names(tree *ast.AST, n ast.NavigableExpr) error {
 		}
 	}
 	for _, child := range n.Children() {
-		if err := e.names(tree, child); err != nil {
+		if err := e.names(tree, child, roots); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// below notes what is read below principal, which stands at n, or says what is wrong with it.
-func (e *Expression) below(n ast.NavigableExpr) string {
-	known := make([]string, len(fields))
-	for i, f := range fields {
-		known[i] = f.name
-	}
-	field, ok := n.Parent()
-	if !ok || field.Kind() != ast.SelectKind {
-		return "principal stands with what is asked of it, such as principal.tenant or principal.claims.region"
-	}
-	switch name := field.AsSelect().FieldName(); {
-	case !slices.Contains(known, name):
-		return fmt.Sprintf("a principal has no %q%s; it has %s", problem.Cut(name), problem.DidYouMean(problem.Nearest(name, known, 2)), strings.Join(known, ", "))
-	case field.AsSelect().IsTestOnly():
-		return "has() asks for a claim: has(principal.claims.region)"
-	case name != claimsField:
-		return ""
-	}
-	if claim, ok := claimOf(field); !ok {
-		e.all = true
-	} else if i, ok := slices.BinarySearch(e.claims, claim); !ok {
-		e.claims = slices.Insert(e.claims, i, claim)
-	}
-	return ""
-}
-
-// claimOf returns the one claim that is read of principal.claims, which stands at n.
+// claimOf returns the one member that is read of what stands at n, where its name is written out: a claim of
+// principal.claims, or a field of a variable.
 func claimOf(n ast.NavigableExpr) (string, bool) {
 	around, ok := n.Parent()
 	switch {
@@ -256,27 +250,35 @@ func claimOf(n ast.NavigableExpr) (string, bool) {
 	return "", false
 }
 
-// pathOf returns the path below principal that n is, if it is nothing else.
-func pathOf(n ast.Expr) (path []string, ok bool) {
+// path returns the root and the path below it that n is, if it is nothing else; "" for what is more.
+func (c *Compiler) path(n ast.Expr) (string, []string) {
+	name, path, ok := pathOf(n)
+	if !ok || !slices.ContainsFunc(c.roots, func(r root) bool { return r.name == name }) {
+		return "", nil
+	}
+	return name, path
+}
+
+func pathOf(n ast.Expr) (of string, path []string, ok bool) {
 	var name string
 	switch n.Kind() {
 	case ast.IdentKind:
-		return nil, n.AsIdent() == root
+		return n.AsIdent(), nil, true
 	case ast.SelectKind:
 		if name, ok = n.AsSelect().FieldName(), !n.AsSelect().IsTestOnly(); ok {
-			path, ok = pathOf(n.AsSelect().Operand())
+			of, path, ok = pathOf(n.AsSelect().Operand())
 		}
 	case ast.CallKind:
 		if call := n.AsCall(); call.FunctionName() == operators.Index {
 			if name, ok = literal(call.Args()[1]); ok {
-				path, ok = pathOf(call.Args()[0])
+				of, path, ok = pathOf(call.Args()[0])
 			}
 		}
 	}
 	if !ok {
-		return nil, false
+		return "", nil, false
 	}
-	return append(path, name), true
+	return of, append(path, name), true
 }
 
 // literal returns the text that n writes out.

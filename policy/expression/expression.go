@@ -1,9 +1,10 @@
-// Package expression evaluates what rules ask of a principal: CEL over the one variable principal.
+// Package expression evaluates what rules ask of a principal: CEL over the variable principal.
 //
 // It stands below policy, inside of it. An expression is compiled once, when the rules are loaded, and evaluated for
 // each request to a value that is then an argument like any other. It sees the principal and nothing else: no record,
-// no time of day, no function of ours. What fails, yields nothing or costs too much is an error, which policy takes for
-// a refusal; no error holds a value of the principal.
+// no time of day, no function of ours; only a Condition sees the facts of a change besides, and what Over compiles the
+// values that it is given. What fails, yields nothing or costs too much is an error, which policy takes for a refusal;
+// no error holds a value.
 package expression
 
 import (
@@ -26,11 +27,12 @@ const (
 	Scalar Yield = iota // a text, a number or a boolean
 	List                // a list of scalars, at least one and at most MaxList
 	Bool                // true or false
+	Any                 // any value, null and objects too
 )
 
 // String says what a y is, with its article.
 func (y Yield) String() string {
-	return [...]string{"a text, a number or a boolean", "a list of texts, numbers or booleans", "true or false"}[y]
+	return [...]string{"a text, a number or a boolean", "a list of texts, numbers or booleans", "true or false", "a value"}[y]
 }
 
 // Why an evaluation yields nothing. No value of the principal is in them.
@@ -47,7 +49,8 @@ var (
 type Expression struct {
 	text    string
 	yield   Yield
-	path    []string // below principal, where the expression is such a path and needs no CEL
+	root    string   // where the expression is a root and a path below it, and needs no CEL; "" for others
+	path    []string // below root
 	program cel.Program
 	claims  []string // sorted
 	all     bool     // claims are read by names that only the evaluation knows
@@ -59,16 +62,38 @@ func (e *Expression) String() string { return e.text }
 // Claims returns the names of the claims that e reads, sorted; all reports whether it can read any others as well.
 func (e *Expression) Claims() (names []string, all bool) { return slices.Clone(e.claims), e.all }
 
+// Path returns the variable that e is, and the path below it, where e is nothing else; "" where it is more.
+func (e *Expression) Path() (variable string, path []string) { return e.root, slices.Clone(e.path) }
+
 // Eval returns what e says of who: a value of its Yield, exactly, or one of the errors above. An instant is the text
 // of its date.
-func (e *Expression) Eval(who identity.Principal) (value.Value, error) {
-	v, err := value.Value{}, ErrNothing
+func (e *Expression) Eval(who identity.Principal) (value.Value, error) { return e.EvalOver(who, nil) }
+
+// EvalOver is Eval for what Over compiled, with the values of the variables by their names. Those of objects that are
+// missing are ErrNothing, as all that is asked of them.
+func (e *Expression) EvalOver(who identity.Principal, variables map[string]value.Value) (value.Value, error) {
 	switch {
-	case e.path != nil:
-		v, err = follow(&who, e.path), nil
-	case e.program != nil:
-		v, err = e.run(who)
+	case e.root == principalName:
+		v := follow(&who, e.path)
+		if s, text := v.Text(), v.Kind() == value.String; e.yield == Any && (v.IsNull() || text && s == "") {
+			return value.Value{}, ErrNothing
+		}
+		return e.yielded(v)
+	case e.root != "":
+		v, ok := variables[e.root]
+		for _, name := range e.path {
+			if ok {
+				v, ok = v.Get(name)
+			}
+		}
+		if !ok {
+			return value.Value{}, ErrNothing
+		}
+		return e.yielded(v)
+	case e.program == nil:
+		return value.Value{}, ErrNothing
 	}
+	v, err := e.run(who, variables)
 	if err != nil {
 		return value.Value{}, err
 	}
@@ -76,12 +101,12 @@ func (e *Expression) Eval(who identity.Principal) (value.Value, error) {
 }
 
 // run evaluates the program.
-func (e *Expression) run(who identity.Principal) (value.Value, error) {
+func (e *Expression) run(who identity.Principal, variables map[string]value.Value) (value.Value, error) {
 	claims, err := e.claimsOf(&who)
 	if err != nil {
 		return value.Value{}, err
 	}
-	out, _, err := e.program.Eval(&activation{&who, claims})
+	out, _, err := e.program.Eval(&activation{&who, claims, variables})
 	if err != nil {
 		return value.Value{}, failure(err)
 	}
@@ -91,6 +116,8 @@ func (e *Expression) run(who identity.Principal) (value.Value, error) {
 // yielded returns v if it is what e has to yield.
 func (e *Expression) yielded(v value.Value) (value.Value, error) {
 	switch {
+	case e.yield == Any:
+		return v, nil
 	case v.IsNull():
 		return value.Value{}, ErrNothing
 	case e.yield == List:
@@ -137,6 +164,8 @@ func failure(err error) error {
 	switch {
 	case errors.As(err, &cancelled): // nothing else ends an evaluation
 		return ErrCost
+	case errors.Is(err, ErrInexact):
+		return ErrInexact
 	case strings.HasPrefix(err.Error(), "no such key"):
 		return ErrNothing
 	}
@@ -145,21 +174,26 @@ func failure(err error) error {
 
 // An activation tells the evaluation what the names of an expression stand for.
 type activation struct {
-	who    *identity.Principal
-	claims ref.Val
+	who       *identity.Principal
+	claims    ref.Val
+	variables map[string]value.Value
 }
 
 // ResolveName implements cel.Activation.
 func (a *activation) ResolveName(name string) (any, bool) {
-	path, ok := strings.CutPrefix(name, root+".")
-	if !ok {
-		return nil, false
-	}
-	if path == claimsField {
+	of, path, dotted := strings.Cut(name, ".")
+	switch {
+	case of == principalName && path == claimsField:
 		return a.claims, true
+	case of == principalName && dotted:
+		out, err := toCEL(follow(a.who, []string{path}))
+		return out, err == nil
 	}
-	out, err := toCEL(follow(a.who, []string{path}))
-	return out, err == nil
+	v, ok := a.variables[of]
+	if dotted && ok {
+		v, ok = v.Get(path)
+	}
+	return lazily(v), ok
 }
 
 // Parent implements cel.Activation.

@@ -2,33 +2,18 @@ package expression
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
-	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/common/types/traits"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
-
-// The names that an expression can use.
-const (
-	root        = "principal"
-	claimsField = "claims"
-)
-
-// fields are what stands below principal, and of what type it is.
-var fields = []struct {
-	name string
-	typ  *cel.Type
-}{
-	{"id", cel.StringType}, {"name", cel.StringType}, {"kind", cel.StringType}, {"owner", cel.StringType}, {"tenant", cel.StringType},
-	{"scopes", cel.ListType(cel.StringType)}, {claimsField, cel.MapType(cel.StringType, cel.DynType)}, {"token_id", cel.StringType},
-	{"parent", cel.StringType}, {"depth", cel.IntType},
-}
 
 // follow returns what path leads to below who; null where there is nothing.
 func follow(who *identity.Principal, path []string) value.Value {
@@ -127,6 +112,31 @@ func toCEL(v value.Value) (ref.Val, error) {
 	return types.String(v.String()), nil
 }
 
+// lazily returns v as CEL holds it, where a number that it can't hold is an error only when it is read.
+func lazily(v value.Value) ref.Val {
+	switch v.Kind() {
+	case value.Array:
+		list := make([]ref.Val, len(v.List()))
+		for i, item := range v.List() {
+			list[i] = lazily(item)
+		}
+		return types.NewRefValList(types.DefaultTypeAdapter, list)
+	case value.Object:
+		members := make(map[string]any, len(v.Members()))
+		for _, m := range v.Members() {
+			members[m.Name] = lazily(m.Value)
+		}
+		return types.NewStringInterfaceMap(types.DefaultTypeAdapter, members)
+	case value.Date:
+		return types.Timestamp{Time: time.UnixMicro(v.Micros()).UTC()}
+	}
+	out, err := toCEL(v)
+	if err != nil {
+		return types.WrapErr(err)
+	}
+	return out
+}
+
 // number returns a decimal as the whole number it is, or as the double that is written as it is.
 func number(v value.Value) (ref.Val, error) {
 	if n, ok := v.AsInt(); ok {
@@ -168,8 +178,31 @@ func fromCEL(v ref.Val) (value.Value, error) {
 		return value.OfString(value.OfTime(v.Time).String()), nil
 	case traits.Lister:
 		return fromList(v)
+	case traits.Mapper:
+		return fromMap(v)
+	case *types.Err:
+		return value.Value{}, failure(v)
 	}
 	return value.Value{}, ErrKind
+}
+
+// fromMap returns a map as an Object, in the order of its names.
+func fromMap(v traits.Mapper) (value.Value, error) {
+	var members []value.Member
+	for it := v.Iterator(); it.HasNext() == types.True; {
+		key := it.Next()
+		name, err := fromCEL(key)
+		if err != nil || name.Kind() != value.String {
+			return value.Value{}, ErrKind
+		}
+		item, err := fromCEL(v.Get(key))
+		if err != nil {
+			return value.Value{}, err
+		}
+		members = append(members, value.Member{Name: name.Text(), Value: item})
+	}
+	slices.SortFunc(members, func(a, b value.Member) int { return strings.Compare(a.Name, b.Name) })
+	return value.OfObject(members), nil
 }
 
 func fromList(v traits.Lister) (value.Value, error) {

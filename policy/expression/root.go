@@ -1,0 +1,117 @@
+package expression
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/ast"
+	"cel.dev/cel-go/common/types"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// The names that every expression can use.
+const (
+	principalName = "principal"
+	claimsField   = "claims"
+)
+
+// A root is a name that expressions begin with, and what can stand below it.
+type root struct {
+	name string
+	what string // with its article, as errors say it
+	such string // what one writes with it
+	typ  *cel.Type
+
+	// Roots that don't stand alone have fields with types of their own; typ is nil then.
+	fields []field
+	// What others can have below them; nil for anything.
+	known []string
+}
+
+type field struct {
+	name string
+	typ  *cel.Type
+}
+
+func principalRoot() root {
+	text := cel.StringType
+	return root{name: principalName, what: "a principal", such: "principal.tenant or principal.claims.region", fields: []field{
+		{"id", text}, {"name", text}, {"kind", text}, {"owner", text}, {"tenant", text}, {"scopes", cel.ListType(text)},
+		{claimsField, cel.MapType(text, cel.DynType)}, {"token_id", text}, {"parent", text}, {"depth", cel.IntType},
+	}}
+}
+
+// declare tells CEL of r.
+func (r *root) declare() []cel.EnvOption {
+	if r.typ != nil {
+		return []cel.EnvOption{cel.Variable(r.name, r.typ)}
+	}
+	var options []cel.EnvOption
+	for _, f := range r.fields {
+		options = append(options, cel.Variable(r.name+"."+f.name, f.typ))
+	}
+	return options
+}
+
+// below notes for e what is read below r, which stands at n, or says what is wrong with it.
+func (r *root) below(n ast.NavigableExpr, e *Expression) string {
+	if r.typ != nil {
+		name, asked := claimOf(n)
+		if !asked || r.known == nil || slices.Contains(r.known, name) {
+			return ""
+		}
+		return r.unknown(name, r.known)
+	}
+	known := make([]string, len(r.fields))
+	for i, f := range r.fields {
+		known[i] = f.name
+	}
+	at, ok := n.Parent()
+	if !ok || at.Kind() != ast.SelectKind {
+		return fmt.Sprintf("%s stands with what is asked of it, such as %s", r.name, r.such)
+	}
+	switch name := at.AsSelect().FieldName(); {
+	case !slices.Contains(known, name):
+		return r.unknown(name, known)
+	case at.AsSelect().IsTestOnly() && r.name != principalName:
+		return fmt.Sprintf("has() asks for what can be missing: %s always has %s", r.what, name)
+	case at.AsSelect().IsTestOnly():
+		return "has() asks for a claim: has(principal.claims.region)"
+	case r.name != principalName || name != claimsField:
+		return ""
+	}
+	if claim, ok := claimOf(at); !ok {
+		e.all = true
+	} else if i, ok := slices.BinarySearch(e.claims, claim); !ok {
+		e.claims = slices.Insert(e.claims, i, claim)
+	}
+	return ""
+}
+
+func (r *root) unknown(name string, known []string) string {
+	return fmt.Sprintf("%s has no %q%s; it has %s", r.what, problem.Cut(name), problem.DidYouMean(problem.Nearest(name, known, 2)), strings.Join(known, ", "))
+}
+
+// A Variable is a name that the expressions of a Compiler can use besides principal.
+type Variable struct {
+	Name    string
+	What    string   // for errors: "the input", "a record of issues"
+	Instant bool     // a value.Date; else an object, or null
+	Members []string // what an object can have; nil for anything
+}
+
+// Over returns a Compiler of expressions over principal and variables. Their names are letters, digits and "_", a letter
+// first, and no word of CEL.
+func (c *Compiler) Over(variables ...Variable) *Compiler {
+	var more []root
+	for _, v := range variables {
+		r := root{name: v.Name, what: v.What, typ: types.DynType, known: v.Members}
+		if v.Instant {
+			r.typ = types.TimestampType
+		}
+		more = append(more, r)
+	}
+	return c.with(more...)
+}
