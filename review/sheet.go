@@ -3,7 +3,7 @@
 // It stands between change and the doors to people: the console, the command line, the JSON API and the tools all show
 // the same Sheet, so that nobody decides about something else than another saw. It computes no right: the root package
 // hands it what the viewer may see (a Sight for each class) and what speaks against a decision (Checks). A field that the
-// viewer may not see shows as that, and never its value.
+// viewer may not see is counted, and neither its name nor its value stands anywhere in a sheet.
 package review
 
 import (
@@ -14,9 +14,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Sight is what a viewer may see of a class.
+// A Sight is what a viewer may see of a class. The zero Sight sees nothing.
 type Sight struct {
-	Class  string                 // as the viewer addresses it; "" where the viewer doesn't see it at all
+	Class  string                 // as the viewer addresses it; "" where the viewer doesn't see it at all. Of a call: the operation
+	Key    []string               // the fields that identify a record (policy.View.Key); without them no key is shown
 	Fields map[string]schema.Type // the fields that the viewer sees, by name; nil for none
 	Masks  map[string]Masked      // of Fields: how they leave for this viewer; a masked one blocks an approval like a hidden one
 }
@@ -82,10 +83,10 @@ type Item struct {
 	Hidden int     `json:"hidden_fields,omitzero"` // fields that are written and that the viewer may not see
 }
 
-// A Field is one difference. Before and After are shown forms; the exact values are in Exact.
+// A Field is one difference.
 type Field struct {
-	Path   string `json:"path"` // the field, or a JSON pointer below it: custom/tags/0
-	Type   string `json:"type"`
+	Path   string `json:"path"` // the field, or the parts of a JSON pointer below it: custom/tags/0; input/… of an action, request/… of a call
+	Type   string `json:"type"` // of the field; below it the kind of the value
 	Before Shown  `json:"before"`
 	After  Shown  `json:"after"`
 	Now    *Shown `json:"now,omitzero"`       // of a stale change: what the record holds
@@ -95,10 +96,10 @@ type Field struct {
 
 // A Shown is a value as a person reads it.
 type Shown struct {
-	Kind   string `json:"kind"`            // "absent", "null", "empty", "text", "number", "boolean", "date", "json", "bytes", "hidden" or "masked"
-	Text   string `json:"text,omitzero"`   // invisible and bidirectional characters made visible; cut at MaxShown characters
+	Kind   string `json:"kind"`            // "absent", "null", "empty", "text", "number", "boolean", "date", "json", "bytes" or "masked"
+	Text   string `json:"text,omitzero"`   // as Visible writes it; cut at MaxShown characters of the value. Of a masked one: what its mask leaves
 	Length int    `json:"length,omitzero"` // characters of the whole, where Text was cut
-	Digest string `json:"sha256,omitzero"` // of the whole, where Text was cut
+	Digest string `json:"sha256,omitzero"` // of the whole as UTF-8, in hex, where Text was cut
 }
 
 // MaxShown is how many characters of a value are shown (design 05).
@@ -106,8 +107,8 @@ const MaxShown = 500
 
 // A Word is a part of two texts: in both, only before (removed), or only after (added).
 type Word struct {
-	Text string `json:"text"`
-	Kind string `json:"kind"` // "same", "removed" or "added"
+	Text string `json:"text"` // as Visible writes it; of a cut part, how many characters are left out: "1234"
+	Kind string `json:"kind"` // "same", "removed" or "added"; "cut" for a part of the one beside it that is too long to show
 }
 
 // A Check is one thing that speaks for or against a decision, found when the sheet was made.

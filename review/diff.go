@@ -1,0 +1,344 @@
+package review
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// maxParts is how many differences below one field are told one by one; a field with more is shown whole.
+const maxParts = 100
+
+// A differ makes the items of one sheet. It is for one sheet: cells is the work that is left for words.
+type differ struct {
+	change *change.Change
+	viewer Viewer
+	cells  int
+}
+
+// item is the i-th effect as the viewer sees it.
+func (d *differ) item(i int, e change.Effect, s Sight) Item {
+	item := Item{Op: string(e.Op), Class: s.Class, Fields: []Field{}}
+	if s.Class == "" {
+		item.Hidden = max(1, len(written(e, d.viewer.Reviewer)))
+		return item
+	}
+	item.Key = key(d.change, i, s)
+	asked := value.Value{}
+	if i < len(d.change.Writes) {
+		name, input := asks(d.change.Writes[i])
+		if name == "data" {
+			asked = input
+		} else {
+			for _, m := range input.Members() {
+				item.Fields = append(item.Fields, Field{Path: label(pointer(name, m.Name)), Type: m.Value.Kind().String(), Before: Shown{Kind: "absent"}, After: show(m.Value, schema.Any)})
+			}
+		}
+	}
+	if !d.viewer.Reviewer {
+		e.After = overlay(e.After, asked) // what the source makes of it is not told
+	}
+	now := d.now(i)
+	for _, field := range written(e, d.viewer.Reviewer || e.After.IsNull()) {
+		typ, seen := s.Fields[field]
+		if !seen {
+			item.Hidden++
+			continue
+		}
+		one := side{field: field, typ: typ, mask: s.Masks[field]}
+		one.before, one.hadBefore = e.Before.Get(field)
+		one.after, one.hasAfter = e.After.Get(field)
+		fields := d.field(one)
+		for k := range fields {
+			fields[k].Source = !e.After.IsNull() && !slices.Contains(e.Asked, field)
+			if now != nil && !fields[k].Source {
+				fields[k].Now = one.now(*now, fields[k].Path)
+			}
+			fields[k].Path = label(fields[k].Path)
+		}
+		item.Fields = append(item.Fields, fields...)
+	}
+	return item
+}
+
+// now is the record of the i-th effect as a stale change has found it, or nil.
+func (d *differ) now(i int) *value.Value {
+	o := d.change.Outcome
+	if !d.viewer.Reviewer || d.change.State != change.Stale || o == nil || i >= len(o.Now) {
+		return nil
+	}
+	return &o.Now[i].Before
+}
+
+// asks is what a write, as write.Print prints it, asks for, and the name of that part; of a class to be made its fields
+// stand one level down.
+func asks(w value.Value) (string, value.Value) {
+	for _, name := range []string{"data", "input", "request"} {
+		if v, ok := w.Get(name); ok {
+			return name, v
+		}
+	}
+	if fields, ok := w.Get("fields"); ok {
+		var members []value.Member
+		for i, f := range fields.List() {
+			members = append(members, value.Member{Name: strconv.Itoa(i), Value: f})
+		}
+		return "fields", value.OfObject(members)
+	}
+	return "", value.Value{}
+}
+
+// overlay is after with the values of asked.
+func overlay(after, asked value.Value) value.Value {
+	if after.Kind() != value.Object {
+		return after
+	}
+	members := make([]value.Member, 0, len(after.Members()))
+	for _, m := range after.Members() {
+		if v, ok := asked.Get(m.Name); ok {
+			m.Value = v
+		}
+		members = append(members, m)
+	}
+	return value.OfObject(members)
+}
+
+// A side is one field of one record, before and after.
+type side struct {
+	field               string
+	typ                 schema.Type
+	mask                Masked
+	before, after       value.Value
+	hadBefore, hasAfter bool
+}
+
+// show is v of the field as it leaves.
+func (s side) show(v value.Value, there bool) Shown {
+	switch {
+	case !there:
+		return Shown{Kind: "absent"}
+	case s.mask != nil:
+		shown := show(s.mask(v), s.typ)
+		shown.Kind = "masked"
+		return shown
+	}
+	return show(v, s.typ)
+}
+
+// now is what stands at path in record.
+func (s side) now(record value.Value, path string) *Shown {
+	v, there := record.Get(s.field)
+	top := pointer(s.field)
+	if path != top {
+		for _, part := range strings.Split(strings.TrimPrefix(path, top+"/"), "/") {
+			v, there = step(v, unescape(part))
+		}
+		shown := Shown{Kind: "absent"}
+		if there {
+			shown = show(v, schema.Any)
+		}
+		return &shown
+	}
+	shown := s.show(v, there)
+	return &shown
+}
+
+func step(v value.Value, part string) (value.Value, bool) {
+	if v.Kind() != value.Array {
+		return v.Get(part)
+	}
+	if i, err := strconv.Atoi(part); err == nil && i >= 0 && i < len(v.List()) {
+		return v.List()[i], true
+	}
+	return value.Value{}, false
+}
+
+// field is the differences of one field: one for each part that differs, where both sides have parts.
+func (d *differ) field(s side) []Field {
+	if s.mask == nil && s.hadBefore && s.hasAfter && structured(s.before, s.after) && !same(s.before, s.after) {
+		parts := nested{}
+		parts.walk(pointer(s.field), s.before, s.after)
+		if len(parts.found) <= maxParts {
+			for i, p := range parts.found {
+				parts.found[i].Words = d.words(p.before, p.after)
+			}
+			return parts.fields()
+		}
+	}
+	f := Field{Path: pointer(s.field), Type: s.typ.String(), Before: s.show(s.before, s.hadBefore), After: s.show(s.after, s.hasAfter)}
+	if s.mask == nil {
+		f.Words = d.words(s.before, s.after)
+	}
+	return []Field{f}
+}
+
+// structured reports whether both are objects, or both lists.
+func structured(a, b value.Value) bool {
+	return a.Kind() == b.Kind() && (a.Kind() == value.Object || a.Kind() == value.Array)
+}
+
+// A part is a difference below a field.
+type part struct {
+	Field
+	before, after value.Value
+}
+
+// nested gathers the differences below a field, until there are too many.
+type nested struct{ found []part }
+
+func (n *nested) fields() []Field {
+	out := make([]Field, len(n.found))
+	for i, p := range n.found {
+		out[i] = p.Field
+	}
+	return out
+}
+
+func (n *nested) walk(path string, before, after value.Value) {
+	switch {
+	case len(n.found) > maxParts || same(before, after):
+	case !structured(before, after):
+		n.add(path, &before, &after)
+	case before.Kind() == value.Array:
+		n.lists(path, before.List(), after.List())
+	default:
+		n.objects(path, before.Members(), after.Members())
+	}
+}
+
+// add tells of one difference; nil is absent.
+func (n *nested) add(path string, before, after *value.Value) {
+	if len(n.found) > maxParts {
+		return
+	}
+	p := part{Field: Field{Path: path, Before: Shown{Kind: "absent"}, After: Shown{Kind: "absent"}}}
+	for _, of := range []struct {
+		v     *value.Value
+		shown *Shown
+		keep  *value.Value
+	}{{before, &p.Before, &p.before}, {after, &p.After, &p.after}} {
+		if of.v != nil {
+			*of.shown, *of.keep = show(*of.v, schema.Any), *of.v
+			p.Type = of.v.Kind().String()
+		}
+	}
+	n.found = append(n.found, p)
+}
+
+func (n *nested) objects(path string, before, after []value.Member) {
+	was, is := index(before), index(after)
+	for _, m := range before {
+		if v, ok := is[m.Name]; ok {
+			n.walk(path+"/"+escape(m.Name), m.Value, v)
+		} else {
+			n.add(path+"/"+escape(m.Name), &m.Value, nil)
+		}
+	}
+	for _, m := range after {
+		if _, ok := was[m.Name]; !ok {
+			n.add(path+"/"+escape(m.Name), nil, &m.Value)
+		}
+	}
+}
+
+// lists compares what stands between the equal beginnings and ends of two lists, place by place. A place that went is
+// named as it was, one that came as it is.
+func (n *nested) lists(path string, before, after []value.Value) {
+	start, end := 0, 0
+	shorter := min(len(before), len(after))
+	for start < shorter && same(before[start], after[start]) {
+		start++
+	}
+	for end < shorter-start && same(before[len(before)-1-end], after[len(after)-1-end]) {
+		end++
+	}
+	for i := start; i < max(len(before), len(after))-end; i++ {
+		at := path + "/" + strconv.Itoa(i)
+		switch was, is := i < len(before)-end, i < len(after)-end; {
+		case was && is:
+			n.walk(at, before[i], after[i])
+		case was:
+			n.add(at, &before[i], nil)
+		default:
+			n.add(at, nil, &after[i])
+		}
+	}
+}
+
+// same reports whether nothing differs: numbers by their exact value, whatever they are kept as; dates and bytes as they
+// are written, since a change that was kept has them as texts.
+func same(a, b value.Value) bool {
+	switch {
+	case a.IsNumber() && b.IsNumber():
+		c, _ := value.Compare(exact(a), exact(b))
+		return c == 0
+	case !structured(a, b):
+		return kindred(a) == kindred(b) && kindred(a) != value.Array && kindred(a) != value.Object && a.String() == b.String()
+	case a.Kind() == value.Array:
+		if len(a.List()) != len(b.List()) {
+			return false
+		}
+		for i, v := range a.List() {
+			if !same(v, b.List()[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	if len(a.Members()) != len(b.Members()) {
+		return false
+	}
+	others := index(b.Members())
+	for _, m := range a.Members() {
+		if v, ok := others[m.Name]; !ok || !same(m.Value, v) {
+			return false
+		}
+	}
+	return true
+}
+
+// exact is a number that compares without rounding: beside a double others would be rounded.
+func exact(v value.Value) value.Value {
+	if v.Kind() != value.Float {
+		return v
+	}
+	return value.OfDecimal(v.String())
+}
+
+// kindred is the kind of v as JSON knows it.
+func kindred(v value.Value) value.Kind {
+	switch v.Kind() {
+	case value.Date, value.Day, value.Bytes:
+		return value.String
+	}
+	return v.Kind()
+}
+
+func index(members []value.Member) map[string]value.Value {
+	out := make(map[string]value.Value, len(members))
+	for _, m := range members {
+		out[m.Name] = m.Value
+	}
+	return out
+}
+
+// pointer joins names as RFC 6901 does, without the first slash.
+func pointer(names ...string) string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = escape(n)
+	}
+	return strings.Join(out, "/")
+}
+
+func escape(name string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}
+
+func unescape(part string) string {
+	return strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
+}

@@ -1,0 +1,251 @@
+package review
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// A Viewer is who looks at a change.
+type Viewer struct {
+	Human string // the person, as change.Party.Owner has them
+
+	// Reviewer says that it is a person who may be asked to decide. Everybody else is the agent whose change it is, and is
+	// told nothing that the source has found out: defaults, triggers, cascades and what a record is now may be because of
+	// records that the agent doesn't see.
+	Reviewer bool
+}
+
+// New returns c as a viewer sees it, through the sight of each class ("source.Class"). Checks, what the viewer can do,
+// the trail and the hash of the audit's record are left to who knows them.
+func New(c *change.Change, sight func(class string) Sight, viewer Viewer) *Sheet {
+	sheet := &Sheet{
+		Row:  NewRow(c, sight, viewer),
+		Tool: c.Tool, Action: c.Action, Preview: c.Preview, Rule: c.Rule, Policy: c.Policy,
+		Correlation: c.Correlation, After: c.After, Reverts: c.Reverts,
+		Decisions: decisions(c), Outcome: outcome(c),
+	}
+	d := differ{change: c, viewer: viewer, cells: maxCells}
+	for i, e := range c.Effects {
+		sheet.Items = append(sheet.Items, d.item(i, e, sight(e.Class)))
+	}
+	if viewer.Reviewer {
+		for _, cascade := range c.Cascades {
+			if s := sight(cascade.Class); s.Class != "" {
+				cascade.Class = s.Class
+				sheet.Cascades = append(sheet.Cascades, cascade)
+			}
+		}
+	}
+	for _, said := range c.Comments {
+		sheet.Comments = append(sheet.Comments, Said{By: person(said.By), Text: words(said.Text), At: said.At})
+	}
+	for _, step := range c.History {
+		step.Comment, step.By = words(step.Comment), line(step.By)
+		sheet.History = append(sheet.History, step)
+	}
+	if c.Outcome != nil {
+		sheet.Record = c.Outcome.Record
+	}
+	return sheet
+}
+
+// NewRow returns c as a line of the queue.
+func NewRow(c *change.Change, sight func(class string) Sight, viewer Viewer) Row {
+	row := Row{
+		ID: c.ID, State: c.State, Title: title(c, sight), Op: string(c.Op), Source: c.Source, Rows: c.Rows, Risk: c.Risk, Need: c.Need,
+		Agent: name(c.Agent), Owner: line(c.Agent.Owner), Reason: words(c.Reason), Digest: c.Digest,
+		Created: c.Created, Updated: c.Updated, Expires: c.Expires,
+		Classes: []string{}, Fields: []string{},
+	}
+	seen := map[string]bool{}
+	for _, class := range c.Classes {
+		s := sight(class)
+		if s.Class != "" {
+			row.Classes = append(row.Classes, s.Class)
+		}
+		for field := range s.Fields {
+			seen[field] = true
+		}
+	}
+	for _, field := range c.Fields {
+		if seen[field] {
+			row.Fields = append(row.Fields, field)
+		}
+	}
+	people := map[string]bool{}
+	for _, d := range c.Decisions {
+		if d.Digest != c.Digest {
+			continue
+		}
+		human := cmp.Or(d.By.Owner, d.By.Principal)
+		row.Mine = row.Mine || viewer.Human != "" && human == viewer.Human
+		people[human] = people[human] || d.Approve
+	}
+	for _, approves := range people {
+		if approves {
+			row.Approvals++
+		}
+	}
+	return row
+}
+
+// Unseen returns how many things of c a reviewer with this sight does not see whole: fields that are written and are
+// hidden or masked, and classes of which records go along. Who doesn't see all may not approve.
+func Unseen(c *change.Change, sight func(class string) Sight) int {
+	n := 0
+	for _, e := range c.Effects {
+		s := sight(e.Class)
+		if s.Class == "" {
+			n++
+			continue
+		}
+		for _, field := range written(e, true) {
+			if _, seen := s.Fields[field]; !seen || s.Masks[field] != nil {
+				n++
+			}
+		}
+	}
+	for _, cascade := range c.Cascades {
+		if sight(cascade.Class).Class == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// title is what c is called to somebody. The title of the change itself may hold any value of its records, so it is for
+// those who see them whole.
+func title(c *change.Change, sight func(class string) Sight) string {
+	whole := true
+	var classes []string
+	for _, e := range c.Effects {
+		s := sight(e.Class)
+		whole = whole && sees(s, e)
+		if class := cmp.Or(s.Class, "what you don't see"); !slices.Contains(classes, class) {
+			classes = append(classes, class)
+		}
+	}
+	if whole && c.Title != "" {
+		return line(c.Title)
+	}
+	if len(c.Effects) == 1 {
+		return line(strings.TrimSpace(fmt.Sprintf("%s %s %s", verb(c.Op), classes[0], key(c, 0, sight(c.Effects[0].Class)))))
+	}
+	return line(fmt.Sprintf("%s %d records of %s", verb(c.Op), len(c.Effects), strings.Join(classes, ", ")))
+}
+
+// sees reports whether every field of e is seen, unmasked.
+func sees(s Sight, e change.Effect) bool {
+	for _, m := range slices.Concat(e.Before.Members(), e.After.Members()) {
+		if _, seen := s.Fields[m.Name]; !seen || s.Masks[m.Name] != nil {
+			return false
+		}
+	}
+	return s.Class != ""
+}
+
+// key is the record of the i-th effect as text; "" for one that is still to be made, and where its fields aren't seen.
+func key(c *change.Change, i int, s Sight) string {
+	id := c.Effects[i].Key
+	if id.IsNull() && c.Outcome != nil && c.Outcome.Receipt != nil && i < len(c.Outcome.Receipt.Keys) {
+		id = c.Outcome.Receipt.Keys[i]
+	}
+	for _, field := range s.Key {
+		if _, seen := s.Fields[field]; !seen || s.Masks[field] != nil {
+			return ""
+		}
+	}
+	if len(s.Key) == 0 {
+		return ""
+	}
+	return line(id.String())
+}
+
+func name(p change.Party) string { return line(cmp.Or(p.Name, p.Owner, p.Principal)) }
+
+// person is who p is to others: a person has several credentials.
+func person(p change.Party) string { return line(cmp.Or(p.Owner, p.Name, p.Principal)) }
+
+// decisions are those about the digest as it is.
+func decisions(c *change.Change) []Said {
+	var out []Said
+	for _, d := range c.Decisions {
+		said := Said{By: person(d.By), Approve: &d.Approve, Text: words(d.Comment), At: d.At}
+		switch {
+		case d.Broken:
+			said.Loud = "break glass"
+		case d.Single:
+			said.Loud = "single operator"
+		}
+		out = append(out, said)
+	}
+	return out
+}
+
+// outcome is one sentence about how c ended, or why it stands still.
+func outcome(c *change.Change) string {
+	if c.Outcome != nil && c.Outcome.Detail != "" {
+		return words(c.Outcome.Detail)
+	}
+	switch c.State {
+	case change.Applied:
+		return "It was applied."
+	case change.Rejected:
+		return "A person rejected it."
+	case change.Expired:
+		return "Nobody decided in time."
+	case change.Cancelled:
+		return "Its agent took it back."
+	case change.Failed:
+		return "Nothing was written."
+	case change.Stale:
+		return "What it would change has changed since it was looked at. Nothing was written."
+	case change.Unknown:
+		return "The target did not answer: it may have happened or not."
+	}
+	return ""
+}
+
+// written are the fields of e that change: those asked for and then, where source says so, those that the source sets.
+func written(e change.Effect, source bool) []string {
+	fields := slices.Clone(e.Asked)
+	if !source {
+		return fields
+	}
+	add := func(name string) {
+		if !slices.Contains(e.Asked, name) {
+			fields = append(fields, name)
+		}
+	}
+	if e.After.IsNull() { // all of the record goes
+		for _, m := range e.Before.Members() {
+			add(m.Name)
+		}
+		return fields
+	}
+	for _, m := range e.After.Members() {
+		before, _ := e.Before.Get(m.Name)
+		if !same(before, m.Value) { // of a new record, a null that nobody asked for is nothing written
+			add(m.Name)
+		}
+	}
+	return fields
+}
+
+// verb is what op does, as people say it.
+func verb(op write.Op) string {
+	switch op {
+	case write.OpAction:
+		return "run"
+	case write.OpSchema:
+		return "change"
+	case "group":
+		return "write"
+	}
+	return string(op)
+}

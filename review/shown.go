@@ -1,0 +1,133 @@
+package review
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// How much is shown of what isn't a value, in characters.
+const (
+	maxLine  = 200  // of a title, a name, a key or a path
+	maxWords = 4000 // of a reason or a comment
+)
+
+// maxMarks is how many marks may stand on one letter: beyond it they cover what stands around.
+const maxMarks = 4
+
+// show is v as a person reads it. t tells what a text is that a kept change has of a date or of bytes.
+func show(v value.Value, t schema.Type) Shown {
+	s := Shown{Kind: "text"}
+	switch v.Kind() {
+	case value.Null:
+		return Shown{Kind: "null"}
+	case value.Bool:
+		s.Kind = "boolean"
+	case value.Int, value.Float, value.Decimal:
+		s.Kind = "number"
+	case value.Date, value.Day:
+		s.Kind = "date"
+	case value.Bytes:
+		s.Kind = "bytes"
+	case value.Array, value.Object:
+		s.Kind = "json"
+	case value.String:
+		_, date := value.OfDateText(v.Text()) // an SQLite column of dates may hold anything
+		switch {
+		case date && (t == schema.Date || t == schema.Day):
+			s.Kind = "date"
+		case t == schema.Bytes && base64Only(v.Text()):
+			s.Kind = "bytes"
+		}
+	}
+	text := v.String()
+	if text == "" {
+		return Shown{Kind: "empty"}
+	}
+	cut := first(text, MaxShown)
+	s.Text = Visible(cut)
+	if len(cut) < len(text) {
+		sum := sha256.Sum256([]byte(text))
+		s.Length, s.Digest = utf8.RuneCountInString(text), hex.EncodeToString(sum[:])
+	}
+	return s
+}
+
+func base64Only(text string) bool {
+	return strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=") == ""
+}
+
+// first is the first most characters of text.
+func first(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	n := 0
+	for i := range text {
+		if n == most {
+			return text[:i]
+		}
+		n++
+	}
+	return text
+}
+
+// Visible writes text so that all its characters can be seen, and different texts look different: those that are
+// invisible, control something or turn the direction of writing stand as ⟨U+202E⟩. Spaces, tabs and new lines stay.
+func Visible(text string) string {
+	var out strings.Builder
+	marks := 0
+	for i, r := range text {
+		if unicode.Is(unicode.M, r) {
+			marks++
+		} else {
+			marks = 0
+		}
+		switch {
+		case r == ' ', r == '\n', r == '\t':
+			out.WriteRune(r)
+		case r == '⟨' && strings.HasPrefix(text[i+len("⟨"):], "U+"), hidden(r), marks > maxMarks:
+			fmt.Fprintf(&out, "⟨U+%04X⟩", r)
+		default:
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
+}
+
+// hidden reports whether r shows nothing by itself, or is known to no font.
+func hidden(r rune) bool {
+	switch {
+	case r < utf8.RuneSelf:
+		return r < ' ' || r == 0x7f
+	case !unicode.IsGraphic(r), unicode.Is(unicode.Zs, r):
+		return true
+	}
+	return unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) || r == 0x2800 || r == 0x17b4 || r == 0x17b5
+}
+
+// label is a path or a name as one line.
+func label(text string) string {
+	return capped(strings.NewReplacer("\n", "⟨U+000A⟩", "\t", "⟨U+0009⟩").Replace(Visible(first(text, maxLine))), text, maxLine)
+}
+
+// line is text that a person has written, or the server, as one line.
+func line(text string) string {
+	return capped(Visible(strings.Join(strings.Fields(first(text, maxLine)), " ")), text, maxLine)
+}
+
+// words is text that somebody has written, of any number of lines.
+func words(text string) string { return capped(Visible(first(text, maxWords)), text, maxWords) }
+
+func capped(shown, text string, most int) string {
+	if len(first(text, most)) < len(text) {
+		return shown + "…"
+	}
+	return shown
+}

@@ -1,0 +1,142 @@
+package review
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// Bounds of Text.
+const (
+	textFields = 60  // fields that are written out
+	textValue  = 120 // characters of one value
+)
+
+// Text is s for the people who read along with an agent, and for the agent: what would happen, old → new of each field,
+// and that a person must approve it. Texts of records stand in quotes, on one line.
+func Text(s *Sheet) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s. ID: %s\n\nOperation: %s\n", Heading(s.State), s.ID, s.Title)
+	left := textFields
+	for i, item := range s.Items {
+		indent := ""
+		if len(s.Items) == 1 {
+			fmt.Fprintf(&out, "Target: %s\n", target(item))
+		} else {
+			fmt.Fprintf(&out, "%d. %s %s\n", i+1, verb(write.Op(item.Op)), target(item))
+			indent = "   "
+		}
+		for _, f := range item.Fields {
+			if left--; left >= 0 {
+				fmt.Fprintf(&out, "%s%s\n", indent, f.line(item.Op))
+			}
+		}
+		if item.Hidden > 0 {
+			fmt.Fprintf(&out, "%s(%d more that you don't see)\n", indent, item.Hidden)
+		}
+	}
+	if left < 0 {
+		fmt.Fprintf(&out, "… and %d more fields\n", -left)
+	}
+	for _, said := range s.Decisions {
+		fmt.Fprintf(&out, "%s %s it%s\n", said.By, map[bool]string{true: "approved", false: "rejected"}[*said.Approve], quotedWords(said.Text))
+	}
+	for _, said := range s.Comments {
+		fmt.Fprintf(&out, "%s commented%s\n", said.By, quotedWords(said.Text))
+	}
+	if next := s.next(); next != "" {
+		fmt.Fprintf(&out, "\n%s\n", next)
+	}
+	return out.String()
+}
+
+// Heading is what a change in state s is called where it stands alone.
+func Heading(s change.State) string {
+	switch s {
+	case change.Pending:
+		return "Change pending approval"
+	case change.Granted:
+		return "Change approved, about to be applied"
+	case change.Applying:
+		return "Change being applied"
+	}
+	return "Change " + string(s)
+}
+
+// next says who must do what before it takes effect, or how it ended.
+func (s *Sheet) next() string {
+	switch {
+	case s.State != change.Pending:
+		return s.Outcome
+	case s.Need-s.Approvals > 1:
+		return fmt.Sprintf("%d humans must approve this change before it takes effect. It expires at %s.", s.Need-s.Approvals, s.expires())
+	case s.Approvals > 0:
+		return fmt.Sprintf("One more human must approve this change before it takes effect. It expires at %s.", s.expires())
+	}
+	return fmt.Sprintf("A human must approve this change before it takes effect. It expires at %s.", s.expires())
+}
+
+func (s *Sheet) expires() string { return s.Expires.UTC().Format("2006-01-02 15:04 UTC") }
+
+// target names the record of an item.
+func target(i Item) string {
+	switch {
+	case i.Class == "":
+		return "something that you don't see"
+	case i.Key == "" && i.Op == "create":
+		return "a new record of " + i.Class
+	}
+	return strings.TrimSpace(i.Class + " " + i.Key)
+}
+
+// line is f as "status: "Todo" → "Done"".
+func (f Field) line(op string) string {
+	after := f.After.quoted()
+	if f.Source {
+		after += " (by the source)"
+	}
+	switch {
+	case f.Before.Kind == "absent" && (op == "create" || strings.Contains(f.Path, "/")):
+		return fmt.Sprintf("%s: %s", f.Path, after)
+	case f.After.Kind == "absent":
+		return fmt.Sprintf("%s: %s → (gone)", f.Path, f.Before.quoted())
+	}
+	out := fmt.Sprintf("%s: %s → %s", f.Path, f.Before.quoted(), after)
+	if f.Now != nil {
+		out += fmt.Sprintf(" (now %s)", f.Now.quoted())
+	}
+	return out
+}
+
+// quoted is s on one line: texts in quotes, so that none of them looks like a null, a number or a line of ours.
+func (s Shown) quoted() string {
+	text := first(s.Text, textValue)
+	cut := ""
+	if n := max(s.Length, utf8.RuneCountInString(s.Text)); len(text) < len(s.Text) || s.Length > 0 {
+		cut = fmt.Sprintf("… (%d characters)", n)
+	}
+	switch s.Kind {
+	case "absent":
+		return "(none)"
+	case "null":
+		return "null"
+	case "empty":
+		return `""`
+	case "masked":
+		return strings.TrimSpace("(masked) " + string(value.AppendQuoted(nil, text)))
+	case "text":
+		return string(value.AppendQuoted(nil, text)) + cut
+	}
+	return text + cut
+}
+
+func quotedWords(text string) string {
+	if text == "" {
+		return ""
+	}
+	return ": " + string(value.AppendQuoted(nil, first(text, MaxShown)))
+}
