@@ -152,7 +152,7 @@ func sees(s Sight, e change.Effect) bool {
 // key is the record of the i-th effect as text; "" for one that is still to be made, and where its fields aren't seen.
 func key(c *change.Change, i int, s Sight) string {
 	id := c.Effects[i].Key
-	if id.IsNull() && c.Outcome != nil && c.Outcome.Receipt != nil && i < len(c.Outcome.Receipt.Keys) {
+	if id == "" && c.Outcome != nil && c.Outcome.Receipt != nil && i < len(c.Outcome.Receipt.Keys) {
 		id = c.Outcome.Receipt.Keys[i]
 	}
 	for _, field := range s.Key {
@@ -163,7 +163,7 @@ func key(c *change.Change, i int, s Sight) string {
 	if len(s.Key) == 0 {
 		return ""
 	}
-	return line(id.String())
+	return line(id)
 }
 
 func name(p change.Party) string { return line(cmp.Or(p.Name, p.Owner, p.Principal)) }

@@ -196,7 +196,7 @@ What it would change has changed since it was looked at. Nothing was written.
 `},
 		{"applied, of a record that has a key now", func() *change.Change {
 			c := of(t, write.OpCreate, `null`, `{"title":"`+strings.Repeat("x", 600)+`"}`, "title")
-			c.State, c.Outcome = change.Applied, &change.Outcome{Receipt: &change.Receipt{Keys: []value.Value{value.OfInt(77)}}}
+			c.State, c.Outcome = change.Applied, &change.Outcome{Receipt: &change.Receipt{Keys: []string{"77"}}}
 			return c
 		}, `Change applied. ID: 01JDC0000000000000000000AA
 
