@@ -49,6 +49,7 @@ type Record struct {
 	Scopes []string `json:"scopes,omitempty"`        // what the principal held, sorted
 	Uses   []string `json:"uses,omitempty"`          // what the call named or read, as "source.Class" and "source.Class.field", sorted; hidden ones too, those that don't exist not
 	Cost   int64    `json:"cost_microusd,omitempty"` // estimated, in millionths of a US dollar; 0 when no rate is set
+	Change string   `json:"change,omitempty"`        // the id of the change that the call was about
 }
 
 // Copy returns r with lists of its own.

@@ -39,6 +39,7 @@ func Parse(canonical []byte) (Record, error) {
 	r.Scopes = p.list(`,"scopes":`)
 	r.Uses = p.list(`,"uses":`)
 	r.Cost = p.number(`,"cost_microusd":`)
+	r.Change = p.optional(`,"change":`)
 	if p.bad || p.rest != "}" {
 		return Record{}, errForm
 	}
