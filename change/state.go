@@ -50,7 +50,7 @@ var transitions = map[State]map[EventKind]State{
 	Pending: {EventDecided: Pending, EventApproved: Granted, EventRejected: Rejected, EventCommented: Pending, EventCancelled: Cancelled,
 		EventExpired: Expired, EventRenewed: Pending, EventStale: Stale},
 	Granted:  {EventClaimed: Applying, EventExpired: Expired, EventCommented: Granted, EventCancelled: Cancelled, EventRejected: Rejected},
-	Applying: {EventClaimed: Applying, EventApplied: Applied, EventFailed: Failed, EventStale: Stale, EventUnknown: Unknown, EventExpired: Expired},
+	Applying: {EventClaimed: Applying, EventApplied: Applied, EventFailed: Failed, EventStale: Stale, EventUnknown: Unknown},
 	Stale:    {EventRenewed: Pending, EventRejected: Rejected, EventCommented: Stale, EventCancelled: Cancelled, EventExpired: Expired},
 	Unknown:  {EventSettled: Unknown, EventApplied: Applied, EventFailed: Failed, EventCommented: Unknown},
 	Applied:  {EventCommented: Applied},

@@ -1,0 +1,65 @@
+package change
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// Claim takes the lease of an approved change, or of one whose executor has gone, for holder: a name that no other
+// executor has. It fails with problem.Conflict where the change isn't due or somebody was faster, and ends a change that
+// has expired before anybody began to apply it.
+func (q *Queue) Claim(ctx context.Context, id, holder string) (Approved, error) {
+	c, err := q.Get(ctx, id)
+	if err != nil {
+		return Approved{}, err
+	}
+	fence := c.Lease.Fence + 1
+	guard := Guard{Unexpired: true, Lease: q.o.Lease}
+	if c.State == Applying {
+		guard = Guard{Lapsed: true, Lease: q.o.Lease} // what has begun is brought to an end, whatever the time
+	}
+	c.Lease.Holder, c.Lease.Fence = holder, fence
+	if err := q.move(ctx, c, EventClaimed, Step{Comment: holder}, guard); err != nil {
+		return Approved{}, err
+	}
+	return Approved{c}, nil
+}
+
+// Finish notes how applying a ended: by EventApplied, EventFailed, EventStale or EventUnknown. Where the lease has gone to
+// another executor it changes nothing and fails with problem.Conflict.
+func (q *Queue) Finish(ctx context.Context, a Approved, event EventKind, o Outcome) (*Change, error) {
+	c, err := a.Change()
+	if err != nil {
+		return nil, err
+	}
+	done := *c
+	done.Outcome = &o
+	return &done, q.move(ctx, &done, event, Step{Comment: o.Detail}, Guard{})
+}
+
+// Expire ends c if its time is over and nobody has begun to apply it, and reports whether it did.
+func (q *Queue) Expire(ctx context.Context, c *Change) (bool, error) {
+	if _, ok := c.State.Next(EventExpired); !ok || c.State == Applying {
+		return false, nil
+	}
+	copied := *c
+	err := q.move(ctx, &copied, EventExpired, Step{}, Guard{Expired: true})
+	if p := (*problem.Error)(nil); errors.As(err, &p) && p.Kind == "moved" {
+		return false, nil
+	}
+	if err == nil {
+		*c = copied
+	}
+	return err == nil, err
+}
+
+// Due returns the ids of changes that wait for an executor, or for their end, at most limit.
+func (q *Queue) Due(ctx context.Context, limit int) ([]string, error) {
+	ids, err := q.store.Due(ctx, limit)
+	if err != nil {
+		return nil, failed(err)
+	}
+	return ids, nil
+}

@@ -1,0 +1,196 @@
+package change
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// Eligible reports, by nil, whether who may decide about changes of agent at all: a human credential with the scope
+// review, with a name, and not the human behind the agent unless the queue allows that. It looks at no field of the change.
+func (q *Queue) Eligible(who identity.Principal, agent Party) error {
+	refuse := func(kind, detail string) error {
+		return &problem.Error{Code: problem.PermissionDenied, Kind: kind, Detail: detail}
+	}
+	by := PartyOf(who)
+	switch {
+	case who.Kind != identity.Human || who.Above != nil:
+		return refuse("not_human", "only a person can decide about a change")
+	case !who.Has(identity.Review):
+		return &problem.Error{Code: problem.PermissionDenied, Kind: "scope", Scope: string(identity.Review), Detail: "deciding about a change needs the scope review"}
+	case by.Human() == "":
+		return refuse("no_owner", "the credential doesn't say which person it belongs to")
+	case !q.o.Single && (by.Human() == agent.Human() || who.ID == agent.Principal):
+		return refuse("four_eyes", "the change was proposed by an agent of yours: another person decides about it")
+	}
+	return nil
+}
+
+// A Verdict is what a person says about the digest that they saw.
+type Verdict struct {
+	Digest  string
+	Comment string
+	Broken  bool // past four eyes and the number of approvals, loudly
+}
+
+// Approve notes that who approves what v.Digest stands for, and lets the change through when enough people have. It
+// refuses who has approved it already, another digest than the change's now, and who isn't Eligible. Breaking the glass
+// takes the scope operator and a comment, and no one else's approval.
+func (q *Queue) Approve(ctx context.Context, id string, who identity.Principal, v Verdict) (*Change, error) {
+	c, err := q.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := q.mayApprove(c, who, v); err != nil {
+		return nil, err
+	}
+	by := PartyOf(who)
+	d := Decision{By: by, Approve: true, Digest: v.Digest, Comment: v.Comment, Broken: v.Broken, Single: by.Human() == c.Agent.Human()}
+	if d.At, err = q.store.Now(ctx); err != nil {
+		return nil, failed(err)
+	}
+	c.Decisions = append(c.Decisions, d)
+	event := EventDecided
+	if v.Broken || len(c.Approvers()) >= c.Need {
+		event = EventApproved
+	}
+	if err := q.move(ctx, c, event, Step{By: by.Owner, Comment: loud(d)}, Guard{Unexpired: true}); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func (q *Queue) mayApprove(c *Change, who identity.Principal, v Verdict) error {
+	err := q.Eligible(who, c.Agent)
+	p := problem.Of(err)
+	switch {
+	case err != nil && !(v.Broken && p.Kind == "four_eyes"):
+		return err
+	case v.Broken && !who.Has(identity.Operator):
+		return &problem.Error{Code: problem.PermissionDenied, Kind: "scope", Scope: string(identity.Operator), Detail: "breaking the glass needs the scope operator"}
+	case v.Broken && strings.TrimSpace(v.Comment) == "":
+		return &problem.Error{Code: problem.InvalidArgument, Pointer: "/reason", Detail: "breaking the glass needs a reason"}
+	case c.State != Pending:
+		return &problem.Error{Code: problem.Conflict, Kind: "state", Detail: "the change is " + string(c.State) + ": it doesn't wait for approval"}
+	case v.Digest != c.Digest:
+		return &problem.Error{Code: problem.Conflict, Kind: "digest", Pointer: "/digest", Detail: "the change is not what you looked at", Suggestion: "look at it again"}
+	case slices.Contains(c.Approvers(), PartyOf(who).Human()) && !v.Broken:
+		return &problem.Error{Code: problem.Conflict, Kind: "decided", Detail: "you have approved this change already: another person has to"}
+	}
+	return nil
+}
+
+// loud is what the history says of a decision, before the words of the person.
+func loud(d Decision) string {
+	switch {
+	case d.Broken:
+		return "BREAK GLASS: " + d.Comment
+	case d.Single && d.Comment == "":
+		return "single operator"
+	case d.Single:
+		return "single operator: " + d.Comment
+	}
+	return d.Comment
+}
+
+// Approvers are the distinct people who have approved c's digest as it is now.
+func (c *Change) Approvers() []string {
+	var out []string
+	for _, d := range c.Decisions {
+		if d.Approve && d.Digest == c.Digest && !slices.Contains(out, d.By.Human()) {
+			out = append(out, d.By.Human())
+		}
+	}
+	return out
+}
+
+// Reject ends c for good. Anybody who is Eligible may; the reason reaches the agent.
+func (q *Queue) Reject(ctx context.Context, id string, who identity.Principal, reason string) (*Change, error) {
+	c, err := q.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	// The agent's own human may always stop it: a refusal needs no second pair of eyes.
+	if err := q.Eligible(who, c.Agent); err != nil && problem.Of(err).Kind != "four_eyes" {
+		return nil, err
+	}
+	by := PartyOf(who)
+	d := Decision{By: by, Digest: c.Digest, Comment: reason}
+	if d.At, err = q.store.Now(ctx); err != nil {
+		return nil, failed(err)
+	}
+	c.Decisions = append(c.Decisions, d)
+	return c, q.move(ctx, c, EventRejected, Step{By: by.Owner, Comment: reason}, Guard{})
+}
+
+// Comment notes what a person says about a change. The caller has seen that who may see it.
+func (q *Queue) Comment(ctx context.Context, id string, who identity.Principal, text string) (*Change, error) {
+	c, err := q.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(text) == "" {
+		return nil, &problem.Error{Code: problem.InvalidArgument, Pointer: "/comment", Detail: "a comment needs words"}
+	}
+	at, err := q.store.Now(ctx)
+	if err != nil {
+		return nil, failed(err)
+	}
+	c.Comments = append(c.Comments, Comment{By: PartyOf(who), Text: text, At: at})
+	return c, q.move(ctx, c, EventCommented, Step{By: who.Owner, Comment: text}, Guard{})
+}
+
+// Cancel takes back a change that who has proposed. Of another principal's it says that there is none.
+func (q *Queue) Cancel(ctx context.Context, id string, who identity.Principal) (*Change, error) {
+	c, err := q.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if c.Agent.Principal != who.ID {
+		return nil, NotFound()
+	}
+	return c, q.move(ctx, c, EventCancelled, Step{By: who.Name}, Guard{})
+}
+
+// Renew gives a pending or stale change a new preview, which the caller has made: another digest, another time to live,
+// and approvals begin anew.
+func (q *Queue) Renew(ctx context.Context, c *Change, p Preview, by identity.Principal) error {
+	c.Effects, c.Cascades, c.Preview, c.Refusal = p.Effects, p.Cascades, p.Kind, p.Refusal
+	c.Decisions, c.Outcome = nil, nil
+	c.Digest = c.Sum()
+	return q.move(ctx, c, EventRenewed, Step{By: by.Owner}, Guard{Life: q.o.Life})
+}
+
+// Judged notes in c, before it is filed or renewed, that writes are let through only after a review.
+func (c *Change) Judged(gate write.Mode) {
+	if c.Mode == write.Allow && gate != write.Allow {
+		c.Mode, c.Need = write.Review, max(c.Need, 1)
+	}
+}
+
+// Settle says what became of a change whose target did not answer. Anybody who is Eligible may.
+func (q *Queue) Settle(ctx context.Context, id string, who identity.Principal, applied bool, reason string) (*Change, error) {
+	c, err := q.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := q.Eligible(who, c.Agent); err != nil {
+		return nil, err
+	}
+	if c.State != Unknown {
+		return nil, &problem.Error{Code: problem.Conflict, Kind: "state", Detail: "the change is " + string(c.State) + ": there is nothing to settle"}
+	}
+	by, event := PartyOf(who), EventFailed
+	if applied {
+		event = EventApplied
+	}
+	if c.Outcome == nil {
+		c.Outcome = &Outcome{}
+	}
+	c.Outcome.Settled, c.Outcome.Detail = &by, reason
+	return c, q.move(ctx, c, event, Step{By: by.Owner, Comment: reason}, Guard{})
+}

@@ -1,0 +1,122 @@
+package change
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// Options are what a Queue works by. Store is needed; the zero of each other field is good.
+type Options struct {
+	Store  Store
+	Life   time.Duration // how long a change waits for people; 0 takes 24 h
+	Most   int           // pending changes of one principal; 0 takes 50
+	Lease  time.Duration // how long an executor may take before another one begins anew; 0 takes 60 s
+	Single bool          // the human behind the proposing agent may decide alone, and the record says so
+}
+
+// A Queue is the changes that wait, and all that can become of them. It keeps nothing itself, so that any process that
+// shares the store goes on where another stopped. It is safe for use by several goroutines.
+type Queue struct {
+	store Store
+	o     Options
+}
+
+// NewQueue returns a Queue over a store.
+func NewQueue(o Options) *Queue {
+	o.Life, o.Most, o.Lease = cmp.Or(o.Life, 24*time.Hour), cmp.Or(o.Most, 50), cmp.Or(o.Lease, time.Minute)
+	return &Queue{o.Store, o}
+}
+
+// Store returns what keeps the changes, for those who only look.
+func (q *Queue) Store() Store { return q.store }
+
+// Single reports whether the human behind an agent may decide about its changes.
+func (q *Queue) Single() bool { return q.o.Single }
+
+// PartyOf returns who as a change keeps it.
+func PartyOf(who identity.Principal) Party {
+	return Party{Principal: who.ID, Name: who.Name, Kind: string(who.Kind), Owner: who.Owner, Tenant: who.Tenant, TokenID: who.TokenID, Frozen: identity.Freeze(who)}
+}
+
+// Human returns the name of the human that p is or acts for, as it is compared: nobody gets a second voice by writing
+// their name otherwise.
+func (p Party) Human() string { return strings.ToLower(strings.TrimSpace(p.Owner)) }
+
+// Propose files c, which has been judged, and returns it as it is kept: another one where the same was pending already.
+// A change that a rule lets through at once is filed as approved by that rule.
+func (q *Queue) Propose(ctx context.Context, c *Change) (*Change, error) {
+	if c.Mode == write.Deny {
+		return nil, &problem.Error{Code: problem.PermissionDenied, Kind: "review_denied", Detail: "a rule of the application's owners denies this write"}
+	}
+	c.ID, c.State, c.Digest = newID(), Pending, c.Sum()
+	c.History = []Step{{State: Pending, Event: EventCreated, By: c.Agent.Name, Digest: c.Digest}}
+	kept, err := q.store.Put(ctx, c, q.o.Life, q.o.Most)
+	if err != nil {
+		return nil, failed(err)
+	}
+	if kept.Mode == write.Allow && kept.State == Pending && kept.ID == c.ID {
+		if err := q.move(ctx, kept, EventApproved, Step{Comment: "let through by " + cmp.Or(c.Rule, "a rule of the class")}, Guard{Unexpired: true}); err != nil {
+			return nil, err
+		}
+	}
+	return kept, nil
+}
+
+// newID returns a new id: 26 characters whose order is that of the time they were made.
+func newID() string {
+	return strings.ToLower(ulid.MustNew(ulid.Timestamp(time.Now()), rand.Reader).String())
+}
+
+// Get returns the change called id.
+func (q *Queue) Get(ctx context.Context, id string) (*Change, error) {
+	c, err := q.store.Get(ctx, strings.ToLower(id))
+	if err != nil {
+		return nil, failed(err)
+	}
+	return c, nil
+}
+
+// NotFound refuses a change that isn't there for the asker, whether or not it is for others.
+func NotFound() *problem.Error {
+	return &problem.Error{Code: problem.NotFound, Detail: "there is no such change"}
+}
+
+// failed says what an error of a store means to the asker.
+func failed(err error) error {
+	switch {
+	case errors.Is(err, ErrNone):
+		return NotFound()
+	case errors.Is(err, ErrMoved):
+		return &problem.Error{Code: problem.Conflict, Kind: "moved", Detail: "the change has moved on since it was read", Suggestion: "look at it again"}
+	case errors.Is(err, ErrExpired):
+		return &problem.Error{Code: problem.Conflict, Kind: "expired", Detail: "the change has expired"}
+	case errors.Is(err, ErrFull):
+		return &problem.Error{Code: problem.BudgetExceeded, Kind: "pending_changes", Detail: "too many changes of yours wait for review",
+			Suggestion: "wait until some are decided, or cancel those that are no longer needed"}
+	}
+	return &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "change_store", Err: err}
+}
+
+// move takes c one step on by the table, and c is then as it is kept. Where somebody was faster c is of no more use.
+func (q *Queue) move(ctx context.Context, c *Change, event EventKind, step Step, g Guard) error {
+	to, ok := c.State.Next(event)
+	if !ok {
+		return &problem.Error{Code: problem.Conflict, Kind: "state", Detail: "the change is " + string(c.State) + ": that can't be done with it any more"}
+	}
+	step.State, step.Event, step.Digest = to, event, cmp.Or(step.Digest, c.Digest)
+	c.State, c.History = to, append(c.History, step)
+	if err := q.store.Swap(ctx, c, g); err != nil {
+		return failed(err)
+	}
+	return nil
+}
