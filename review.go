@@ -36,4 +36,6 @@ type Desk interface {
 	// Events returns what happened to changes that the person sees behind the event with Seq after; Await waits for it.
 	Events(ctx context.Context, after int64) ([]change.Event, error)
 	Await(ctx context.Context, after int64) error
+	// LastEvent returns the Seq of the newest event, where a stream begins that tells of what is to come.
+	LastEvent(ctx context.Context) (int64, error)
 }
