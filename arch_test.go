@@ -40,6 +40,7 @@ var mayImport = map[string]string{
 	"policy/denylist":       "",
 	"policy/expression":     "identity problem query value",
 	"compile":               "algebra compile/expr compile/expr/mysql compile/expr/postgres compile/expr/sqlite compile/regex compile/stage policy problem query schema value",
+	"compile/writes":        "compile policy policy/writes problem schema value",
 	"compile/expr":          "algebra problem query schema value",
 	"compile/expr/mysql":    "algebra compile/expr compile/regex problem query schema value",
 	"compile/expr/postgres": "algebra compile/expr compile/regex problem query schema value",
@@ -58,7 +59,8 @@ var mayImport = map[string]string{
 	".":                     "audit change exposure identity limit mask policy policy/writes problem query redact review schema shape source span value write",
 
 	// doors to data
-	"source/sqldb":                "compile compile/expr policy problem query schema source source/sqldb/catalogue source/sqldb/sqlitefunc span value",
+	"source/sqldb":                "compile compile/expr compile/writes policy problem query schema source source/sqldb/catalogue source/sqldb/sqlitefunc source/sqldb/writing span value",
+	"source/sqldb/writing":        "change compile compile/writes policy policy/writes problem schema value write",
 	"source/sqldb/catalogue":      "schema source/sqldb/fulltext value",
 	"source/sqldb/fulltext":       "schema",
 	"source/sqldb/sqlitefunc":     "compile compile/expr value",

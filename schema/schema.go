@@ -74,7 +74,10 @@ type Field struct {
 	Default     string        // the source's default as it writes it; "" for none
 	Values      []value.Value // all it may hold, from an enum or a check constraint; nil when open
 	Length      int           // most characters; 0 when open
-	Unordered   bool          // its column compares by a rule of its own, so equality must name the binary one
+	Digits      int           // most digits of a decimal; 0 when open
+	Scaled      bool          // Scale tells how many digits a decimal keeps behind the point, or a date behind the second
+	Scale       int
+	Unordered   bool // its column compares by a rule of its own, so equality must name the binary one
 }
 
 // A Relation says that Fields of its class hold the key TargetFields of a record of Target.
@@ -100,3 +103,23 @@ type TextIndex struct {
 	NoNulls bool     // it takes null for an empty text
 	Column  string   // the field that keeps the words of all Fields, which can only be asked about together; "" for none
 }
+
+// A Reference is a foreign key as the source enforces it, fields and classes that nobody may see included.
+type Reference struct {
+	Name            string // of the constraint; "" where it has none
+	Space, Table    string // what holds it, as in Class
+	Fields          []string
+	ToSpace, To     string // what it leads to
+	Targets         []string
+	Delete, Changed Rule // what becomes of records whose target goes, or gets another key
+}
+
+// A Rule is what a source does to the records of a Reference.
+type Rule uint8
+
+// The rules.
+const (
+	Refuse  Rule = iota // it refuses the write that would leave them without a target
+	Cascade             // they go or change too
+	SetNull             // their fields become null, or their default
+)

@@ -26,6 +26,7 @@ import (
 // SQLite is a source in an SQLite file. It is safe for use by several goroutines.
 type SQLite struct {
 	name string
+	path string
 	db   *sql.DB
 
 	mu       sync.Mutex
@@ -44,13 +45,11 @@ func OpenSQLite(ctx context.Context, name, path string) (*SQLite, error) {
 	if err != nil {
 		return nil, fmt.Errorf("source %s: %w", name, err)
 	}
-	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(abs),
-		RawQuery: "mode=ro&_dqs=0&_pragma=query_only(1)&_pragma=busy_timeout(5000)&_pragma=trusted_schema(0)"}
-	conn := &connector{dsn: dsn.String(), path: abs}
-	if err := sqlitefunc.Register(&conn.driver); err != nil {
+	conn, err := newConnector(abs, "mode=ro&_dqs=0&_pragma=query_only(1)&_pragma=busy_timeout(5000)&_pragma=trusted_schema(0)")
+	if err != nil {
 		return nil, fmt.Errorf("source %s: %w", name, err)
 	}
-	s := &SQLite{name: name, db: sql.OpenDB(conn), prepared: map[string]*sql.Stmt{}}
+	s := &SQLite{name: name, path: abs, db: sql.OpenDB(conn), prepared: map[string]*sql.Stmt{}}
 	s.db.SetMaxOpenConns(8)
 	s.db.SetMaxIdleConns(4)
 	s.db.SetConnMaxIdleTime(5 * time.Minute)
@@ -67,6 +66,13 @@ type connector struct {
 	dsn    string
 	path   string
 	driver sqlite.Driver
+}
+
+// newConnector returns a connector to the file at an absolute path, with options of the driver.
+func newConnector(path, options string) (*connector, error) {
+	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: options}
+	c := &connector{dsn: dsn.String(), path: path}
+	return c, sqlitefunc.Register(&c.driver)
 }
 
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {

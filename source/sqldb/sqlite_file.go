@@ -39,3 +39,8 @@ func (c *fileConn) QueryContext(ctx context.Context, text string, args []driver.
 func (c *fileConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
 	return c.Conn.(driver.ConnBeginTx).BeginTx(ctx, o)
 }
+
+// ExecContext implements driver.ExecerContext.
+func (c *fileConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
+	return c.Conn.(driver.ExecerContext).ExecContext(ctx, text, args)
+}

@@ -90,7 +90,7 @@ func (r *mysqlReader) class(x []string) {
 // mysqlColumns leaves out columns that the user may not select: they are not listed at all.
 const mysqlColumns = `
 SELECT TABLE_NAME, COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT, EXTRA, COLLATION_NAME,
-	CHARACTER_MAXIMUM_LENGTH, COLUMN_COMMENT, PRIVILEGES
+	CHARACTER_MAXIMUM_LENGTH, COLUMN_COMMENT, PRIVILEGES, NUMERIC_PRECISION, NUMERIC_SCALE, DATETIME_PRECISION
 FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION`
 
 func (r *mysqlReader) column(x []string) {
@@ -110,6 +110,15 @@ func (r *mysqlReader) column(x []string) {
 		if field.Native == "char" || field.Native == "varchar" {
 			fmt.Sscan(x[8], &field.Length)
 		}
+	}
+	switch {
+	case field.Native == "decimal":
+		field.Scaled = true
+		fmt.Sscan(x[11], &field.Digits)
+		fmt.Sscan(x[12], &field.Scale)
+	case field.Type == schema.Date:
+		field.Scaled = true
+		fmt.Sscan(x[13], &field.Scale)
 	}
 	if warning := f.add(field); warning != "" {
 		r.warnings = append(r.warnings, warning)

@@ -203,12 +203,26 @@ func (x *pgColumn) typed(field *schema.Field) {
 	if (field.Native == "varchar" || field.Native == "bpchar") && x.Modifier > 4 {
 		field.Length = int(x.Modifier) - 4
 	}
+	x.scaled(field)
 	for _, check := range x.Checks {
 		for _, said := range checkRules(check) {
 			if said.column == (token{word, "VALUE"}) {
 				restrictPostgres(field, said)
 			}
 		}
+	}
+}
+
+// scaled says how exact x is. A scale below 0, which rounds whole numbers, is not told.
+func (x *pgColumn) scaled(field *schema.Field) {
+	switch {
+	case x.Modifier < 0 || x.Array:
+	case field.Native == "numeric":
+		if scale := int(x.Modifier-4) & 0x7ff; scale < 0x400 {
+			field.Digits, field.Scaled, field.Scale = int(x.Modifier-4)>>16&0xffff, true, scale
+		}
+	case field.Native == "timestamp" || field.Native == "timestamptz":
+		field.Scaled, field.Scale = true, int(x.Modifier)
 	}
 }
 

@@ -53,7 +53,7 @@ func TestDescribePostgres(t *testing.T) {
 			{Name: "a", Type: schema.Integer, Native: "int2"},
 			{Name: "b", Type: schema.Integer, Native: "int4"},
 			{Name: "c", Type: schema.Integer, Native: "int8"},
-			{Name: "d", Type: schema.Decimal, Native: "numeric"},
+			{Name: "d", Type: schema.Decimal, Native: "numeric", Digits: 10, Scaled: true, Scale: 2},
 			{Name: "e", Type: schema.Opaque, Native: "money"},
 			{Name: "f", Type: schema.Double, Native: "float4"},
 			{Name: "g", Type: schema.Double, Native: "float8"},

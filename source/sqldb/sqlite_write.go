@@ -1,0 +1,230 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/bailiwick-dev/bailiwick/compile"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source/sqldb/catalogue"
+	"github.com/bailiwick-dev/bailiwick/source/sqldb/writing"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A WritableSQLite is a SQLite source that can be written to. Reads stay on connections that can't write.
+type WritableSQLite struct {
+	*SQLite
+	*writing.Writer
+	db *sql.DB
+}
+
+// Writable opens s for writing as well, and makes the table of the markers where there is none.
+func (s *SQLite) Writable(ctx context.Context) (*WritableSQLite, error) {
+	conn, err := newConnector(s.path, "mode=rw&_dqs=0&_pragma=busy_timeout(10000)&_pragma=foreign_keys(1)&_pragma=synchronous(2)&_pragma=trusted_schema(0)")
+	if err != nil {
+		return nil, fmt.Errorf("source %s: %w", s.name, err)
+	}
+	db := sql.OpenDB(conn)
+	db.SetMaxOpenConns(4)
+	db.SetMaxIdleConns(1)
+	db.SetConnMaxIdleTime(time.Minute)
+	w := &WritableSQLite{SQLite: s, Writer: writing.New(sqliteWrites{db}), db: db}
+	if err := marked(ctx, s.name, compile.SQLite, func(ctx context.Context, text string) error {
+		_, err := db.ExecContext(ctx, text)
+		return err
+	}); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return w, nil
+}
+
+// Close ends all connections.
+func (w *WritableSQLite) Close() error { return errors.Join(w.db.Close(), w.SQLite.Close()) }
+
+// sqliteWrites implements writing.Database.
+type sqliteWrites struct{ db *sql.DB }
+
+// Dialect implements writing.Database.
+func (sqliteWrites) Dialect() compile.Dialect { return compile.SQLite }
+
+// Begin implements writing.Database. The transaction holds the one lock for writing from the start, so that what it reads
+// stays as it is and nothing has to give way later.
+func (w sqliteWrites) Begin(ctx context.Context) (writing.Tx, error) {
+	conn, err := w.db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return &sqliteTx{transaction{conn: conn, decode: stored}}, nil
+}
+
+type sqliteTx struct{ transaction }
+
+// Settle implements writing.Tx: SQLite tells only that a deferred foreign key doesn't hold.
+func (t *sqliteTx) Settle(context.Context) error {
+	return t.conn.Raw(func(c any) error {
+		f, ok := c.(*fileConn)
+		if !ok {
+			return fmt.Errorf("a connection is a %T", c)
+		}
+		if s, ok := f.Conn.(sqlite.DBStatus); ok {
+			if n, _, err := s.Status(sqlite.DBStatusDeferredFKs, false); err != nil || n == 0 {
+				return err
+			}
+			return errDeferred
+		}
+		return fmt.Errorf("the driver's connection is a %T, which tells nothing of deferred keys", f.Conn)
+	})
+}
+
+var errDeferred = errors.New("a deferred foreign key doesn't hold")
+
+// References implements writing.Database.
+func (sqliteWrites) References(ctx context.Context, tx writing.Tx) ([]schema.Reference, error) {
+	return catalogue.SQLiteReferences(ctx, tx.(*sqliteTx).conn)
+}
+
+// Sound implements writing.Database.
+func (sqliteWrites) Sound(_ context.Context, _ writing.Tx, c *schema.Class) error {
+	if c.Space != "" {
+		return unwritable(c, "it stands in an attached file, which can't be written together with the main one")
+	}
+	return nil
+}
+
+// Again implements writing.Database.
+func (sqliteWrites) Again(err error) bool {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	return ok && (e.Code()&0xff == sqlite3.SQLITE_BUSY || e.Code()&0xff == sqlite3.SQLITE_LOCKED)
+}
+
+// Problem implements writing.Database.
+func (sqliteWrites) Problem(ctx context.Context, err error) error { return refuse(ctx, err) }
+
+// sqliteKinds are the refusals that a code tells.
+var sqliteKinds = map[int]writing.Kind{
+	sqlite3.SQLITE_CONSTRAINT_UNIQUE: writing.Unique, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY: writing.Unique, sqlite3.SQLITE_CONSTRAINT_ROWID: writing.Unique,
+	sqlite3.SQLITE_CONSTRAINT_NOTNULL: writing.NotNull, sqlite3.SQLITE_CONSTRAINT_CHECK: writing.Check, sqlite3.SQLITE_CONSTRAINT_TRIGGER: writing.Trigger,
+	sqlite3.SQLITE_CONSTRAINT_DATATYPE: writing.Misfit, sqlite3.SQLITE_MISMATCH: writing.Misfit, sqlite3.SQLITE_TOOBIG: writing.Misfit,
+	sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY: writing.ForeignKey,
+}
+
+// Refusal implements writing.Database. SQLite names columns as "table.column" behind a colon; nothing else of its words is
+// looked at, and of those only what is a field.
+func (sqliteWrites) Refusal(_ context.Context, _ writing.Tx, c *schema.Class, err error) *writing.Refusal {
+	if errors.Is(err, errDeferred) {
+		return &writing.Refusal{Kind: writing.ForeignKey}
+	}
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return nil
+	}
+	kind, ok := sqliteKinds[e.Code()]
+	switch {
+	case ok:
+	case e.Code()&0xff == sqlite3.SQLITE_CONSTRAINT:
+		kind = writing.Check
+	case strings.Contains(e.Error(), "cannot INSERT into generated column"), strings.Contains(e.Error(), "cannot UPDATE generated column"):
+		kind = writing.Computed
+	default:
+		return nil
+	}
+	r := &writing.Refusal{Kind: kind}
+	_, names, _ := strings.Cut(e.Error(), "constraint failed: ")
+	if i := strings.LastIndex(names, "constraint failed: "); i >= 0 {
+		names = names[i+len("constraint failed: "):]
+	}
+	for name := range strings.SplitSeq(names, ", ") {
+		name, _, _ = strings.Cut(name, " (")
+		table, column, ok := strings.Cut(name, ".")
+		if f := c.Field(column); ok && f != nil && strings.EqualFold(table, c.Table) {
+			r.Fields = append(r.Fields, f.Name)
+		}
+	}
+	return r
+}
+
+// A transaction is one of database/sql's connections with a transaction that was begun on it.
+type transaction struct {
+	conn   *sql.Conn
+	decode decoder
+	done   bool
+}
+
+// Exec implements writing.Tx.
+func (t *transaction) Exec(ctx context.Context, st compile.Statement) (int64, error) {
+	r, err := t.conn.ExecContext(ctx, st.Text, st.Args...)
+	if err != nil {
+		return 0, err
+	}
+	return r.RowsAffected()
+}
+
+// Query implements writing.Tx.
+func (t *transaction) Query(ctx context.Context, st compile.Statement) ([]value.Row, error) {
+	rows, err := t.conn.QueryContext(ctx, st.Text, st.Args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	return gathered(rows, &st, t.decode)
+}
+
+// gathered reads all rows of a statement.
+func gathered(rows *sql.Rows, st *compile.Statement, decode decoder) ([]value.Row, error) {
+	var out []value.Row
+	cells, into := make([]any, len(st.Columns)), make([]any, len(st.Columns))
+	for i := range cells {
+		into[i] = &cells[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return nil, err
+		}
+		row := make(value.Row, len(cells))
+		for i := range cells {
+			row[i] = decode(&st.Columns[i], cells[i])
+		}
+		out = append(out, row)
+	}
+	return out, rows.Err()
+}
+
+// Commit implements writing.Tx. It isn't broken off: whether it happened would only be harder to know.
+func (t *transaction) Commit(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
+	defer cancel()
+	_, err := t.conn.ExecContext(ctx, "COMMIT")
+	if err == nil {
+		t.done = true
+		t.conn.Close()
+	}
+	return err
+}
+
+// commitTime is how long the end of a transaction may take.
+const commitTime = 30 * time.Second
+
+// Rollback implements writing.Tx. A connection that can't roll back is ended, which does.
+func (t *transaction) Rollback() {
+	if t.done {
+		return
+	}
+	t.done = true
+	ctx, cancel := context.WithTimeout(context.Background(), commitTime)
+	defer cancel()
+	if _, err := t.conn.ExecContext(ctx, "ROLLBACK"); err != nil {
+		t.conn.Raw(func(any) error { return errEnd })
+	}
+	t.conn.Close()
+}

@@ -1,0 +1,70 @@
+package writing
+
+import (
+	"strings"
+)
+
+// A Kind is why a database refuses to write.
+type Kind string
+
+// The kinds.
+const (
+	Unique     Kind = "unique"      // another record has the same values
+	ForeignKey Kind = "foreign_key" // a field leads to no record
+	Referenced Kind = "referenced"  // other records lead to this one
+	NotNull    Kind = "not_null"
+	Check      Kind = "check"
+	Exclusion  Kind = "exclusion"
+	Trigger    Kind = "trigger" // code of the application's owner
+	Misfit     Kind = "misfit"  // a value doesn't fit its column
+	Computed   Kind = "computed"
+	LeftOut    Kind = "left_out" // it wrote no record, or several
+)
+
+// A Refusal is what a database says about what was to be written, without its words.
+type Refusal struct {
+	Kind   Kind
+	Class  string   // whose rule it is, where that isn't the class that was to be written
+	Fields []string // that it is about, as far as is known
+}
+
+// String says it to reviewers.
+func (r *Refusal) String() string {
+	fields := strings.Join(r.Fields, ", ")
+	or := func(otherwise string) string {
+		if fields == "" {
+			return otherwise
+		}
+		return fields
+	}
+	var text string
+	switch r.Kind {
+	case Unique:
+		text = "another record has the same " + or("values")
+	case ForeignKey:
+		text = or("a field") + " leads to no record"
+	case Referenced:
+		if r.Class != "" {
+			return "records of " + r.Class + " lead to it"
+		}
+		return "other records lead to it"
+	case NotNull:
+		text = or("a field") + " can't be null"
+	case Check:
+		text = "a constraint on " + or("the record") + " doesn't hold"
+	case Exclusion:
+		text = "it is in conflict with another record in " + or("its values")
+	case Trigger:
+		text = "a trigger of the database refuses it"
+	case Misfit:
+		text = "a value doesn't fit " + or("its field")
+	case Computed:
+		text = or("a field") + " is filled in by the database"
+	default:
+		text = "the database doesn't write exactly this record"
+	}
+	if r.Class != "" {
+		return "in " + r.Class + ": " + text
+	}
+	return text
+}
