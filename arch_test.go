@@ -75,6 +75,7 @@ var mayImport = map[string]string{
 	"prompt":          ". identity policy problem query schema tool value",
 	"server":          "identity problem prompt server/gate server/metadata server/observe server/state server/wire tool value",
 	"server/wire":     "problem value",
+	"api":             ". change identity problem review server/gate server/wire value",
 	"server/gate":     "",
 	"server/metadata": "identity",
 	"server/state":    "",

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/server/wire"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -110,14 +111,14 @@ func (s *Server) failed(ctx context.Context, x *exchange, a asked, err error) ou
 	case p.Code == problem.UnknownTool:
 		return outcome{failure: errUnknownTool().(*jsonrpc.Error)}
 	case p.Code == problem.InvalidArgument && len(p.Faults) > 0 && a.version < errorsInResult:
-		return outcome{failure: &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: p.Detail, Data: details(p)}}
+		return outcome{failure: &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: p.Detail, Data: wire.Details(p)}}
 	}
 	p = s.disclosed(ctx, x, a.name, err)
 	text := string(p.Code) + ": " + p.Detail
 	if p.Suggestion != "" {
 		text += "; " + p.Suggestion
 	}
-	body := structuredProblem(p, x.correlation)
+	body := wire.Problem(p, x.correlation)
 	return outcome{meta: s.meta(x, a.name, len(text)+len(body)), text: text, structured: body, isError: true}
 }
 
@@ -127,46 +128,6 @@ func cause(err error) error {
 		return p.Err
 	}
 	return err
-}
-
-// structuredProblem is {error, error_code, details?, retryable, suggestion?, retry_after?, correlation_id} (design 04).
-func structuredProblem(p *problem.Error, correlation string) json.RawMessage {
-	b := value.AppendQuoted([]byte(`{"error":`), p.Detail)
-	b = value.AppendQuoted(append(b, `,"error_code":`...), string(p.Code))
-	if d := details(p); d != nil {
-		b = append(append(b, `,"details":`...), d...)
-	}
-	b = strconv.AppendBool(append(b, `,"retryable":`...), p.Retryable())
-	if p.Suggestion != "" {
-		b = value.AppendQuoted(append(b, `,"suggestion":`...), p.Suggestion)
-	}
-	if p.RetryAfter > 0 {
-		b = strconv.AppendFloat(append(b, `,"retry_after":`...), math.Ceil(p.RetryAfter.Seconds()*1000)/1000, 'f', -1, 64)
-	}
-	b = value.AppendQuoted(append(b, `,"correlation_id":`...), correlation)
-	return append(b, '}')
-}
-
-// details says where in the arguments a problem is: {code, errors} for broken rules of the schema, else
-// {pointer, near}, and what a Denial tells. It is nil when the problem names no place.
-func details(p *problem.Error) json.RawMessage {
-	var d struct {
-		Code    int             `json:"code,omitempty"`
-		Errors  []problem.Fault `json:"errors,omitempty"`
-		Pointer string          `json:"pointer,omitempty"`
-		Near    []string        `json:"near,omitempty"`
-		Scope   string          `json:"scope,omitempty"`
-		*problem.Denial
-	}
-	if len(p.Faults) > 0 {
-		d.Code, d.Errors = jsonrpc.CodeInvalidParams, p.Faults
-	}
-	d.Pointer, d.Near, d.Scope, d.Denial = p.Pointer, p.Near, p.Scope, p.Denial
-	b, err := json.Marshal(d)
-	if err != nil || string(b) == "{}" {
-		return nil // it holds strings only, so there is no error
-	}
-	return b
 }
 
 // forSDK returns o as the SDK's result in a version of the protocol.

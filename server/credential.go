@@ -45,6 +45,31 @@ func (s *Server) identify(r *http.Request) (identity.Principal, *wire.Fault) {
 	return identity.Principal{}, wire.Internal()
 }
 
+// Identify lets in a request to another door of the same program as /mcp does: from the same hosts and origins, with one
+// credential. Errors are problem.Errors: SecurityBlocked for where it comes from, InvalidArgument for two credentials,
+// Unauthorized, and Internal, which is logged here.
+func (s *Server) Identify(r *http.Request) (identity.Principal, error) {
+	f := s.fromElsewhere(r)
+	if f == nil {
+		var who identity.Principal
+		if who, f = s.identify(r); f == nil {
+			return who, nil
+		}
+	}
+	switch f.Status {
+	case http.StatusForbidden:
+		return identity.Principal{}, problem.New(problem.SecurityBlocked, f.Message)
+	case http.StatusUnauthorized:
+		return identity.Principal{}, problem.New(problem.Unauthorized, f.Message)
+	case http.StatusInternalServerError:
+		return identity.Principal{}, problem.New(problem.Internal, f.Message)
+	}
+	return identity.Principal{}, problem.New(problem.InvalidArgument, f.Message)
+}
+
+// Challenge is the WWW-Authenticate header of a 401.
+func (s *Server) Challenge() string { return metadata.Challenge(s.options.ResourceMetadata) }
+
 // unauthorized is the same for every reason, so that it tells nothing about tokens.
 func (s *Server) unauthorized() *wire.Fault {
 	return &wire.Fault{

@@ -176,6 +176,6 @@ func (s *Server) refused(ctx context.Context, x *exchange, name string, err erro
 	case p.Retryable() || p.Code == problem.Cancelled:
 		out.Code = wire.CodeBusy
 	}
-	out.Data = structuredProblem(p, x.correlation)
+	out.Data = wire.Problem(p, x.correlation)
 	return out
 }

@@ -1,0 +1,52 @@
+package wire
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// Problem is p as every door shows it: {error, error_code, details?, retryable, suggestion?, retry_after?, correlation_id} (design 04).
+func Problem(p *problem.Error, correlation string) json.RawMessage {
+	b := value.AppendQuoted([]byte(`{"error":`), p.Detail)
+	b = value.AppendQuoted(append(b, `,"error_code":`...), string(p.Code))
+	if d := Details(p); d != nil {
+		b = append(append(b, `,"details":`...), d...)
+	}
+	b = strconv.AppendBool(append(b, `,"retryable":`...), p.Retryable())
+	if p.Suggestion != "" {
+		b = value.AppendQuoted(append(b, `,"suggestion":`...), p.Suggestion)
+	}
+	if p.RetryAfter > 0 {
+		b = strconv.AppendFloat(append(b, `,"retry_after":`...), math.Ceil(p.RetryAfter.Seconds()*1000)/1000, 'f', -1, 64)
+	}
+	b = value.AppendQuoted(append(b, `,"correlation_id":`...), correlation)
+	return append(b, '}')
+}
+
+// Details says where in the arguments a problem is: {code, errors} for broken rules of the schema, else
+// {pointer, near}, and what a Denial tells. It is nil when the problem names no place.
+func Details(p *problem.Error) json.RawMessage {
+	var d struct {
+		Code    int             `json:"code,omitempty"`
+		Errors  []problem.Fault `json:"errors,omitempty"`
+		Pointer string          `json:"pointer,omitempty"`
+		Near    []string        `json:"near,omitempty"`
+		Scope   string          `json:"scope,omitempty"`
+		*problem.Denial
+	}
+	if len(p.Faults) > 0 {
+		d.Code, d.Errors = jsonrpc.CodeInvalidParams, p.Faults
+	}
+	d.Pointer, d.Near, d.Scope, d.Denial = p.Pointer, p.Near, p.Scope, p.Denial
+	b, err := json.Marshal(d)
+	if err != nil || string(b) == "{}" {
+		return nil // it holds strings only, so there is no error
+	}
+	return b
+}
