@@ -67,8 +67,6 @@ func (s syntaxOf) translate(r query.Regex) (string, error) {
 
 func (s syntaxOf) rewrite(b *strings.Builder, re *syntax.Regexp) error {
 	switch re.Op {
-	case syntax.OpNoMatch:
-		b.WriteString(`(?!)`)
 	case syntax.OpEmptyMatch:
 		b.WriteString(`(?:)`)
 	case syntax.OpLiteral:
@@ -182,7 +180,10 @@ func (s syntaxOf) bracketed(b *strings.Builder, ranges []rune) error {
 		b.WriteString("[")
 	}
 	for i := 0; i < len(ranges); i += 2 {
-		lo := max(ranges[i], s.nul)
+		lo := ranges[i]
+		if ranges[i+1] > lo {
+			lo = max(lo, s.nul)
+		}
 		s.character(b, lo)
 		if ranges[i+1] > lo {
 			b.WriteString("-")
@@ -225,16 +226,13 @@ func weight(re *syntax.Regexp) int {
 	for _, sub := range re.Sub {
 		n += weight(sub)
 	}
-	if re.Op == syntax.OpRepeat {
-		n *= max(1, re.Min, re.Max)
-	}
-	return n
+	return n * max(1, re.Min, re.Max) // 0 but for repetitions
 }
 
 // open counts the repetitions of re that a text can be spread over in many ways.
 func open(re *syntax.Regexp) int {
 	n := 0
-	if re.Op == syntax.OpStar || re.Op == syntax.OpPlus || re.Op == syntax.OpRepeat && (re.Max < 0 || re.Max > re.Min+8) {
+	if re.Op == syntax.OpStar || re.Op == syntax.OpPlus || re.Max < 0 || re.Max > re.Min+8 {
 		n = 1
 	}
 	for _, sub := range re.Sub {
