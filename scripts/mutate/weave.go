@@ -134,11 +134,11 @@ func (w *weaver) binary(n *ast.BinaryExpr) {
 		w.wrap(n.Y, "(mutantOn != %d && (", "))", "right of || out")
 	case token.LSS, token.GTR:
 		if plain(n.X) && plain(n.Y) {
-			w.wrap(n, "(mutantOn == %d && "+w.text(n.X)+" == "+w.text(n.Y)+" || ", ")", "or equal")
+			w.wrap(n, "(mutantOn == %d && "+w.verbatim(n.X)+" == "+w.verbatim(n.Y)+" || ", ")", "or equal")
 		}
 	case token.LEQ, token.GEQ:
 		if plain(n.X) && plain(n.Y) {
-			w.wrap(n, "((mutantOn != %d || "+w.text(n.X)+" != "+w.text(n.Y)+") && ", ")", "not equal")
+			w.wrap(n, "((mutantOn != %d || "+w.verbatim(n.X)+" != "+w.verbatim(n.Y)+") && ", ")", "not equal")
 		}
 	}
 }
@@ -210,6 +210,9 @@ func (w *weaver) wrap(n ast.Node, before, after, what string) {
 func (w *weaver) text(n ast.Node) string {
 	return string(w.source[w.fset.Position(n.Pos()).Offset:w.fset.Position(n.End()).Offset])
 }
+
+// verbatim is the text of n as a format gives it.
+func (w *weaver) verbatim(n ast.Node) string { return strings.ReplaceAll(w.text(n), "%", "%%") }
 
 // woven returns the file with all of its mutants.
 func (w *weaver) woven() []byte {
