@@ -1,9 +1,6 @@
 package compile
 
-import (
-	"github.com/bailiwick-dev/bailiwick/problem"
-	"github.com/bailiwick-dev/bailiwick/value"
-)
+import "github.com/bailiwick-dev/bailiwick/value"
 
 // A number is a decimal argument: the text for exact databases, the nearest double for others.
 type number struct {
@@ -20,28 +17,26 @@ type moment struct{ micros int64 }
 type document string
 
 // argument returns what a value is bound as: int64, number, float64, string, bool, []byte, moment or document.
-func argument(v value.Value) (any, error) {
+func argument(v value.Value) any {
 	switch v.Kind() {
 	case value.Null:
-		return nil, nil
+		return nil
 	case value.Bool:
-		return v.Bool(), nil
+		return v.Bool()
 	case value.Int:
-		return v.Int(), nil
+		return v.Int()
 	case value.Float:
-		return v.Float(), nil
+		return v.Float()
 	case value.Decimal:
 		f, _ := v.AsFloat()
 		n, whole := v.AsInt()
-		return number{v.Text(), f, whole, n}, nil
+		return number{v.Text(), f, whole, n}
 	case value.String:
-		return v.Text(), nil
+		return v.Text()
 	case value.Date, value.Day:
-		return moment{v.Micros()}, nil
+		return moment{v.Micros()}
 	case value.Bytes:
-		return []byte(v.Text()), nil
-	case value.Array, value.Object:
-		return document(v.AppendJSON(nil)), nil
+		return []byte(v.Text())
 	}
-	return nil, problem.New(problem.Internal, "compile can't bind "+v.Kind().String())
+	return document(v.AppendJSON(nil)) // of an array or an object
 }

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/compile/expr"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -61,12 +62,17 @@ func SQL(p policy.Permit, d Dialect) (Statement, error) {
 	if err != nil {
 		return Statement{}, err
 	}
-	w := &writer{speaker: s, plan: &plan}
+	return (&writer{speaker: s, plan: &plan}).statement()
+}
+
+// statement writes the plan.
+func (w *writer) statement() (Statement, error) {
 	w.text.Grow(1 << 10) // a class of 20 fields
+	var err error
 	switch {
-	case plan.Program != nil:
-		err = w.pipeline(d)
-	case plan.Count:
+	case w.plan.Program != nil:
+		err = w.pipeline()
+	case w.plan.Count:
 		err = w.count()
 	default:
 		err = w.find()
@@ -97,12 +103,14 @@ type speaker interface {
 	longest() int
 	// limit writes a placeholder where it is the limit.
 	limit(place string) string
+	// expressions returns how the expressions of pipelines are written.
+	expressions() expr.Dialect
 	// computed describes a value of type t that an expression of compile/expr makes, as if a field held it.
 	computed(t schema.Type) *schema.Field
 	// read is how a column is selected.
 	read(x string, f *schema.Field) string
 	// sorted is how a column is ordered by, and whether its value comes as milliseconds.
-	sorted(x string, f *schema.Field) (expr string, millis bool)
+	sorted(x string, f *schema.Field) (term string, millis bool)
 	// missing is a test that a column is null.
 	missing(x string, f *schema.Field) string
 	// ordered is the order of the nulls, "" where null comes first when ascending anyway.
@@ -112,7 +120,7 @@ type speaker interface {
 	// among writes that x equals one of values, two or more of one kind: texts, numbers or dates.
 	among(w *writer, x operand, values []value.Value) error
 	// after writes a comparison with the value that an order had at a place.
-	after(w *writer, x string, f *schema.Field, op string, v any)
+	after(w *writer, x string, f *schema.Field, op string, v any) error
 	// matches writes that the text x matches a regular expression.
 	matches(w *writer, x operand, r query.Regex) error
 	// begins writes that the text x begins with a prefix.
@@ -214,7 +222,7 @@ func (w *writer) Sorted(x string, f *schema.Field, desc bool) string {
 // places selects the values of the order where no column holds them, and tells where each is.
 func (w *writer) places() {
 	for _, o := range w.plan.Order {
-		expr, millis := w.sorted(w.column(view(-1), o.Field.Name), o.Field)
+		x, millis := w.sorted(w.column(view(-1), o.Field.Name), o.Field)
 		at := -1
 		for i, c := range w.plan.Columns {
 			if !millis && c.Join == -1 && c.Field == o.Field && c.Part == nil {
@@ -224,9 +232,9 @@ func (w *writer) places() {
 		if at < 0 {
 			at = len(w.columns)
 			if !millis {
-				expr = w.read(w.column(view(-1), o.Field.Name), o.Field)
+				x = w.read(w.column(view(-1), o.Field.Name), o.Field)
 			}
-			w.write(", ", expr)
+			w.write(", ", x)
 			w.columns = append(w.columns, Column{Field: o.Field, Millis: millis})
 		}
 		w.order = append(w.order, at)
@@ -322,30 +330,30 @@ func (w *writer) scoped(v *policy.View) error {
 // goOn writes that a record comes after the place in plan.After, from part i of the order on.
 func (w *writer) goOn(i int) error {
 	o, v := w.plan.Order[i], w.plan.After[i]
-	expr, _ := w.sorted(w.column(view(-1), o.Field.Name), o.Field)
-	arg, err := argument(v)
-	if err != nil {
-		return err
-	}
+	x, _ := w.sorted(w.column(view(-1), o.Field.Name), o.Field)
+	var err error
 	w.write("(")
 	switch {
 	case v.IsNull() && o.Desc:
 		w.write("FALSE") // nulls are last, and nothing of the same order comes after
 	case v.IsNull():
-		w.write(expr, " IS NOT NULL")
+		w.write(x, " IS NOT NULL")
 	case o.Desc:
 		w.write("(")
-		w.after(w, expr, o.Field, "<", arg)
-		w.write(" OR ", w.missing(expr, o.Field), ")")
+		err = w.after(w, x, o.Field, "<", argument(v))
+		w.write(" OR ", w.missing(x, o.Field), ")")
 	default:
-		w.after(w, expr, o.Field, ">", arg)
+		err = w.after(w, x, o.Field, ">", argument(v))
+	}
+	if err != nil {
+		return err
 	}
 	if i+1 < len(w.plan.Order) {
 		w.write(" OR (")
 		if v.IsNull() {
-			w.write(w.missing(expr, o.Field))
-		} else {
-			w.after(w, expr, o.Field, "=", arg)
+			w.write(w.missing(x, o.Field))
+		} else if err := w.after(w, x, o.Field, "=", argument(v)); err != nil {
+			return err
 		}
 		w.write(" AND ")
 		if err := w.goOn(i + 1); err != nil {

@@ -161,11 +161,7 @@ func (w *writer) inQuery(f query.InQuery, x operand) error {
 var operators = [...]string{query.Eq: "=", query.Gt: ">", query.Gte: ">=", query.Lt: "<", query.Lte: "<="}
 
 func (w *writer) scalar(x operand, op query.Op, v value.Value) error {
-	arg, err := argument(v)
-	if err != nil {
-		return err
-	}
-	return w.compare(w, x, operators[op], arg)
+	return w.compare(w, x, operators[op], argument(v))
 }
 
 // oneOf writes that x equals one of values: texts, numbers and dates each in one comparison where the dialect has one.

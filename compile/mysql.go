@@ -51,7 +51,7 @@ func (m mysql) key(x string, f, other *schema.Field) string {
 	switch {
 	case f.Type == schema.String && other.Type == schema.String && !f.Unordered && !other.Unordered:
 		return x
-	case f.Type == schema.String || other.Type == schema.String, f.Type != other.Type:
+	case f.Type == schema.String, f.Type != other.Type:
 		return binary(x)
 	}
 	return x
@@ -62,7 +62,7 @@ func binary(x string) string { return "CONVERT(" + x + " USING utf8mb4) COLLATE 
 // read gives what the driver has no type for as text or as a number.
 func (m mysql) read(x string, f *schema.Field) string {
 	switch {
-	case f.Type == schema.Opaque && f.Native == "geometry":
+	case f.Native == "geometry":
 		return "ST_AsText(" + x + ")"
 	case f.Type == schema.Opaque || f.Type == schema.UUID || f.Type == schema.Decimal:
 		return "CAST(" + bits(x, f) + " AS CHAR)"
@@ -189,7 +189,7 @@ func (mysql) compareExact(w *writer, left, op string, n number) {
 	text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 	whole, fraction, _ := strings.Cut(strings.TrimPrefix(text, "-"), ".")
 	if len(whole)+len(fraction) > 65 {
-		beyond(w, left, op, exact.Sign())
+		beyond(w, left, op, exact.Sign() > 0)
 		return
 	}
 	w.write(left, " ", op, " CAST(")
@@ -210,9 +210,9 @@ func scale(whole int) string {
 	return "0"
 }
 
-// beyond writes a comparison with what is above (sign 1) or below all that the column can hold.
-func beyond(w *writer, left, op string, sign int) {
-	if op != "=" && (sign > 0) == (op[0] == '<') {
+// beyond writes a comparison with what is above or below all that the column can hold.
+func beyond(w *writer, left, op string, above bool) {
+	if op != "=" && above == (op[0] == '<') {
 		w.write(left, " IS NOT NULL")
 		return
 	}
@@ -225,7 +225,7 @@ func (mysql) compareDate(w *writer, x, op string, v moment) {
 	isDate := "DAYOFMONTH(" + x + ") BETWEEN 1 AND DAYOFMONTH(LAST_DAY(" + x + "))"
 	if t.Year() < 0 || t.Year() > 9999 {
 		w.write("(")
-		beyond(w, x, op, t.Year())
+		beyond(w, x, op, t.Year() > 9999)
 		w.write(" AND ", isDate, ")")
 		return
 	}
@@ -265,7 +265,7 @@ func (mysql) bind(w *writer, f *schema.Field, v any) error {
 }
 
 // after compares with what was read from the column: all of its values have a place, dates or not.
-func (m mysql) after(w *writer, x string, f *schema.Field, op string, v any) {
+func (m mysql) after(w *writer, x string, f *schema.Field, op string, v any) error {
 	switch v := v.(type) {
 	case moment:
 		w.write(x, " ", op, " CAST(")
@@ -275,7 +275,7 @@ func (m mysql) after(w *writer, x string, f *schema.Field, op string, v any) {
 		if f.Type == schema.Double {
 			w.write(x, " ", op, " ")
 			w.arg(v.float, "")
-			return
+			return nil
 		}
 		m.compareExact(w, x, op, v)
 	case bool:
@@ -291,15 +291,14 @@ func (m mysql) after(w *writer, x string, f *schema.Field, op string, v any) {
 			w.write("CAST(")
 			w.arg(v, "")
 			w.write(" AS DATETIME(6))")
-			return
+			return nil
 		}
 		w.arg(v, "")
 	default:
 		w.write(x, " ", op, " ")
-		if err := m.bind(w, f, v); err != nil {
-			w.write("NULL") // only what was read from this very column comes here
-		}
+		return m.bind(w, f, v)
 	}
+	return nil
 }
 
 func (m mysql) matches(w *writer, x operand, r query.Regex) error {

@@ -140,11 +140,7 @@ func (m mysql) equalNode(w *writer, x string, v value.Value) error {
 		w.write("coalesce(JSON_TYPE(", x, ") = 'NULL', FALSE)")
 		return nil
 	}
-	arg, err := argument(v)
-	if err != nil {
-		return err
-	}
-	return m.compareNode(w, x, "=", arg)
+	return m.compareNode(w, x, "=", argument(v))
 }
 
 func (m mysql) equalObject(w *writer, x string, members []value.Member) error {

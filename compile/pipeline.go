@@ -14,34 +14,23 @@ import (
 )
 
 // pipeline writes the plan's program.
-func (w *writer) pipeline(d Dialect) error {
-	e, err := d.expressions()
-	if err != nil {
-		return err
-	}
-	text, fields, err := stage.Write(statement{w}, e, w.plan.Program, int64(w.plan.Limit)+1)
+func (w *writer) pipeline() error {
+	text, fields, err := stage.Write(statement{w}, w.expressions(), w.plan.Program, int64(w.plan.Limit)+1)
 	if err != nil {
 		return err
 	}
 	w.write(text)
 	for _, f := range fields {
-		millis := d == SQLite && f.Native == milliseconds
+		// A column may be declared with that very word, but then it is no date.
+		millis := f.Native == milliseconds && (f.Type == schema.Date || f.Type == schema.Day)
 		w.columns = append(w.columns, Column{Field: f, Millis: millis, Day: millis && f.Type == schema.Day})
 	}
 	return nil
 }
 
-func (d Dialect) expressions() (expr.Dialect, error) {
-	switch d {
-	case SQLite:
-		return liteexpr.Dialect(), nil
-	case PostgreSQL:
-		return pgexpr.Dialect(), nil
-	case MySQL:
-		return myexpr.Dialect(), nil
-	}
-	return nil, problem.New(problem.Internal, fmt.Sprintf("compile writes no pipelines for dialect %d", d))
-}
+func (sqlite) expressions() expr.Dialect   { return liteexpr.Dialect() }
+func (postgres) expressions() expr.Dialect { return pgexpr.Dialect() }
+func (mysql) expressions() expr.Dialect    { return myexpr.Dialect() }
 
 // A statement is a writer, as compile/stage uses it.
 type statement struct{ *writer }

@@ -233,11 +233,9 @@ func (m moment) text(f *schema.Field) (text, cast string) {
 	return fmt.Sprintf("%04d-%s%s%s", year, t.Format("01-02 15:04:05.999999"), zone, era), cast
 }
 
-func (p postgres) after(w *writer, x string, f *schema.Field, op string, v any) {
+func (p postgres) after(w *writer, x string, f *schema.Field, op string, v any) error {
 	w.write(x, " ", op, " ")
-	if err := p.bind(w, f, v); err != nil {
-		w.write("NULL") // only what was read from this very column comes here
-	}
+	return p.bind(w, f, v)
 }
 
 func (p postgres) matches(w *writer, x operand, r query.Regex) error {
@@ -259,13 +257,10 @@ func (p postgres) begins(w *writer, x operand, prefix string) {
 
 // string is the text that x holds, null where it holds none, compared by its bytes.
 func (p postgres) string(x operand) string {
-	switch {
-	case x.node():
+	if x.node() {
 		return "CASE jsonb_typeof(" + x.text + ") WHEN 'string' THEN " + x.text + ` #>> '{}' END COLLATE "C"`
-	case x.field.Type == schema.String:
-		return p.text(x.text, x.field) + ` COLLATE "C"`
 	}
-	return x.text + `::text COLLATE "C"`
+	return p.text(x.text, x.field) + ` COLLATE "C"`
 }
 
 // document is a JSON column as jsonb.

@@ -151,10 +151,7 @@ func (s sqlite) among(w *writer, x operand, values []value.Value) error {
 		sep = ", "
 	}
 	for _, v := range values {
-		arg, err := argument(v)
-		if err != nil {
-			return err
-		}
+		arg := argument(v)
 		if m, ok := arg.(moment); ok {
 			list(m.millis())
 			continue
@@ -248,13 +245,14 @@ func (m moment) millis() any {
 	return float64(m.micros) / 1000
 }
 
-func (s sqlite) after(w *writer, x string, f *schema.Field, op string, v any) {
+func (s sqlite) after(w *writer, x string, f *schema.Field, op string, v any) error {
 	w.write(x, " ", op, " ")
 	if m, ok := v.(moment); ok {
 		v = m.millis()
 	}
 	arg, _ := s.bind(op, v, f) // what was read from the column equals something there
 	w.arg(arg, "")
+	return nil
 }
 
 func (sqlite) matches(w *writer, x operand, r query.Regex) error {

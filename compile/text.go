@@ -30,13 +30,12 @@ func (w *writer) arg(v any, cast string) { w.write(w.Arg(v, cast)) }
 // Limit returns the place of a limit.
 func (w *writer) Limit(n int64) string { return w.limit(w.Arg(n, "")) }
 
-// captured returns what write writes.
+// captured returns what write writes into w, which holds no text yet.
 func (w *writer) captured(write func() error) (string, error) {
-	var outside strings.Builder
-	outside, w.text = w.text, outside
 	err := write()
-	outside, w.text = w.text, outside
-	return outside.String(), err
+	text := w.text.String()
+	w.text.Reset()
+	return text, err
 }
 
 // resolve puts placeholders at the places of values. Where these name their arguments they are numbered as they first

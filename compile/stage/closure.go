@@ -45,10 +45,7 @@ func (b *builder) closure(r *relation, st *algebra.Closure, at place) (*relation
 	meet := " FROM " + w + " JOIN " + n.alias + " ON " + step
 	walk := "SELECT DISTINCT " + k + ", " + b.d.Start(k, st.Start.Type()) + ", 0 FROM " + rs + " WHERE " + k + " IS NOT NULL UNION SELECT " + w + ".s, " + from + ", " + w + ".d + 1" +
 		meet + " WHERE " + w + ".d < " + b.s.Arg(st.Depth, "int4") + " AND " + from + " IS NOT NULL"
-	lists, err := b.reached(n, number, q, st.DepthName)
-	if err != nil {
-		return nil, err
-	}
+	lists := b.reached(n, number, q, st.DepthName)
 	text := "WITH RECURSIVE " + n.alias + " AS (" + n.from + "), " + rs + " AS (" + b.derived(records.r) + "), " +
 		w + " (s, v, d) AS (" + walk + "), " +
 		q + " AS (SELECT " + w + ".s AS s, " + number + " AS i, min(" + w + ".d) AS d" + meet + " GROUP BY 1, 2), " +
@@ -78,7 +75,7 @@ func (b *builder) nodes(st *algebra.Closure, at place) (n *relation, to, from, n
 }
 
 // reached writes, for each start in q, the list of the records that it reaches: by steps, then by their place.
-func (b *builder) reached(n *relation, number, q, depthName string) (string, error) {
+func (b *builder) reached(n *relation, number, q, depthName string) string {
 	both := &relation{shape: n.shape, from: q + " JOIN " + n.alias + " ON " + number + " = " + q + ".i"}
 	width := len(n.columns)
 	both.columns = append(n.columns[:width:width], q+".s", q+".d", q+".i")
@@ -90,5 +87,5 @@ func (b *builder) reached(n *relation, number, q, depthName string) (string, err
 		more = []string{depthName, b.d.ToJSON(s, depth, schema.Integer)}
 	}
 	list := b.d.Collect(s, b.object(s, more...), []string{depth, place})
-	return "SELECT " + start + ", " + list + " FROM " + both.item() + " GROUP BY " + start, nil
+	return "SELECT " + start + ", " + list + " FROM " + both.item() + " GROUP BY " + start
 }

@@ -23,7 +23,7 @@ func (b *builder) alone(r *relation) *relation {
 
 // held reports whether all columns are those of the one thing in FROM, so that none is computed above it.
 func (r *relation) held() bool {
-	return !slices.ContainsFunc(r.columns, func(x string) bool { return r.alias == "" || !strings.HasPrefix(x, r.alias+".") || !short(x) })
+	return !slices.ContainsFunc(r.columns, func(x string) bool { return !strings.HasPrefix(x, r.alias+".") || !short(x) })
 }
 
 func (b *builder) join(r *relation, st *algebra.Join, at place) (*relation, error) {
@@ -43,12 +43,8 @@ func (b *builder) join(r *relation, st *algebra.Join, at place) (*relation, erro
 	if st.Keep {
 		kind = " LEFT JOIN "
 	}
-	test := strings.Join(on, " AND ")
-	if test == "" {
-		test = "TRUE"
-	}
 	return &relation{
-		shape: st.Shape, where: r.where, part: r.part, from: r.item() + kind + right.item() + " ON " + test,
+		shape: st.Shape, where: r.where, part: r.part, from: r.item() + kind + right.item() + " ON " + strings.Join(on, " AND "),
 		columns: append(r.columns[:len(r.columns):len(r.columns)], right.columns...),
 	}, nil
 }
@@ -158,7 +154,7 @@ func (b *builder) members(s *scope, columns []int, prefix query.Path) (names, va
 		}
 		var inside, rest []int
 		for _, i := range columns {
-			if p := shape.Columns[i].Path; len(p) > len(prefix)+1 && p[len(prefix)] == name {
+			if shape.Columns[i].Path[len(prefix)] == name {
 				inside = append(inside, i)
 			} else {
 				rest = append(rest, i)

@@ -26,12 +26,12 @@ func leads(p *algebra.Program) (lead, bool) {
 		return lead{}, false
 	}
 	parts := []algebra.Expr{f.If}
-	if and, ok := f.If.(algebra.Apply); ok && and.Op == algebra.And {
+	if and, _ := f.If.(algebra.Apply); and.Op == algebra.And {
 		parts = and.Args
 	}
 	for i, e := range parts {
-		a, ok := e.(algebra.Apply)
-		if !ok || a.Op != algebra.Same && a.Op != algebra.Eq {
+		a, _ := e.(algebra.Apply)
+		if a.Op != algebra.Same && a.Op != algebra.Eq {
 			continue
 		}
 		l := lead{op: a.Op, own: a.Args[0], around: a.Args[1], rest: append(slices.Clone(parts[:i]), parts[i+1:]...)}

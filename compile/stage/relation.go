@@ -32,7 +32,7 @@ type relation struct {
 
 	cut     bool // order, skip and limit are set
 	order   []string
-	inOrder bool // order is that of shape
+	inOrder bool // it is cut, and order is that of shape
 	skip    int64
 	limit   int64
 }
@@ -53,7 +53,7 @@ type level struct {
 // field is the field that column i holds as it is stored, or nil. A join may have made it null where it can't be.
 func (r *relation) field(i int) *schema.Field {
 	c := &r.shape.Columns[i]
-	if c.Field == nil || c.NotNull || !c.Field.NotNull {
+	if c.Field == nil || c.NotNull {
 		return c.Field
 	}
 	f := *c.Field

@@ -46,9 +46,7 @@ func Write(s Statement, d expr.Dialect, p *algebra.Program, limit int64) (text s
 	if err != nil {
 		return "", nil, err
 	}
-	if r, err = b.slice(r, 0, limit); err != nil {
-		return "", nil, err
-	}
+	r = b.slice(r, 0, limit)
 	var columns []string
 	for i, c := range r.shape.Columns {
 		if c.Path == nil {
@@ -129,10 +127,7 @@ func (b *builder) stage(r *relation, st algebra.Stage, at place) (*relation, err
 		if limit < 0 {
 			limit = all
 		}
-		r, err := b.slice(r, st.Skip, limit)
-		if err != nil {
-			return nil, err
-		}
+		r := b.slice(r, st.Skip, limit)
 		r.inOrder = slices.Equal(r.shape.Order, st.Shape.Order)
 		r.shape = st.Shape
 		return r, nil
@@ -240,38 +235,30 @@ func passed(r *relation, e algebra.Expr, to *algebra.Column) (int, bool) {
 }
 
 // slice keeps limit records after the first skip, in the order of r's shape.
-func (b *builder) slice(r *relation, skip, limit int64) (*relation, error) {
+func (b *builder) slice(r *relation, skip, limit int64) *relation {
 	if r.part != nil {
-		return b.sliceParts(r, skip, limit), nil
+		return b.sliceParts(r, skip, limit)
 	}
-	if r.cut && r.inOrder {
+	if r.inOrder {
 		next := *r
-		if next.limit != all {
-			next.limit = max(0, next.limit-skip)
-		}
-		next.skip, next.limit = next.skip+skip, min(next.limit, limit)
-		return &next, nil
+		next.skip, next.limit = next.skip+skip, min(max(0, next.limit-skip), limit)
+		return &next
 	}
 	if r.cut {
 		r = b.wrap(r)
 	}
-	terms, err := b.order(r)
-	if err != nil {
-		return nil, err
-	}
+	terms := b.order(r)
 	if terms == nil { // over a group they would need columns below it
 		r = b.wrap(r)
-		if terms, err = b.order(r); err != nil {
-			return nil, err
-		}
+		terms = b.order(r)
 	}
 	next := *r
 	next.order, next.skip, next.limit, next.cut, next.inOrder = terms, skip, limit, true, true
-	return &next, nil
+	return &next
 }
 
 // order writes the terms of the order of r's shape; nil when r is a group and they need columns below it.
-func (b *builder) order(r *relation) ([]string, error) {
+func (b *builder) order(r *relation) []string {
 	s := &scope{b: b, r: r, closed: r.grouped || r.alias == ""}
 	terms := []string{}
 	for _, p := range r.shape.Order {
@@ -279,9 +266,9 @@ func (b *builder) order(r *relation) ([]string, error) {
 	}
 	terms = append(terms, b.ties(s, r.shape.Order)...)
 	if s.refused {
-		return nil, nil
+		return nil
 	}
-	return terms, nil
+	return terms
 }
 
 // term writes one part of an order. JSON has no order where it is stored.
