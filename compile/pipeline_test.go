@@ -43,17 +43,13 @@ func tracker(database int) []schema.Class {
 		field("author", schema.Integer), field("opened", schema.Date), field("meta", schema.JSON))
 	issues.Relations = []schema.Relation{{Fields: []string{"author"}, Target: "users", TargetFields: []string{"id"}}}
 	users := class("users", field("id", schema.Integer), field("org", schema.String), field("name", schema.String), field("boss", schema.Integer))
-	return []schema.Class{issues, users}
+	parts := class("parts", schema.Field{Name: "code", Type: schema.String, Length: 200}, field("org", schema.String), schema.Field{Name: "note", Type: schema.String, Length: 201},
+		field("L2", schema.Integer), field("price", schema.Decimal))
+	return []schema.Class{issues, users, parts}
 }
 
-// pipelineSQL returns what stages over a class, in JSON, become in one of databases under the rules of a tenant.
-func pipelineSQL(t *testing.T, database int, class, stages string) string {
+func pipeline(t *testing.T, stages string) []query.Stage {
 	t.Helper()
-	tenant := policy.ClassRule{Tenant: &policy.TenantRule{Field: "org"}}
-	p, err := policy.New(policy.Rules{Classes: map[string]policy.ClassRule{"issues": tenant, "users": tenant}}, tracker(database))
-	if err != nil {
-		t.Fatal(err)
-	}
 	v, err := value.Read([]byte(stages), 0)
 	if err != nil {
 		t.Fatal(err)
@@ -62,11 +58,28 @@ func pipelineSQL(t *testing.T, database int, class, stages string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	permit, err := p.Read(reader, &query.Pipeline{Class: class, Stages: list, Limit: 100})
+	return list
+}
+
+// pipelinePermit permits stages over a class, in JSON, in one of databases under the rules of a tenant.
+func pipelinePermit(t *testing.T, database int, class, stages string) policy.Permit {
+	t.Helper()
+	tenant := policy.ClassRule{Tenant: &policy.TenantRule{Field: "org"}}
+	p, err := policy.New(policy.Rules{Classes: map[string]policy.ClassRule{"issues": tenant, "users": tenant, "parts": tenant}}, tracker(database))
 	if err != nil {
 		t.Fatal(err)
 	}
-	st, err := compile.SQL(permit, databases[database].dialect)
+	permit, err := p.Read(reader, &query.Pipeline{Class: class, Stages: pipeline(t, stages), Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return permit
+}
+
+// pipelineSQL returns what they become.
+func pipelineSQL(t *testing.T, database int, class, stages string) string {
+	t.Helper()
+	st, err := compile.SQL(pipelinePermit(t, database, class, stages), databases[database].dialect)
 	if err != nil {
 		return fmt.Sprintf("%s: %s", problem.CodeOf(err), problem.Of(err).Detail)
 	}

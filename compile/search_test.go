@@ -9,7 +9,37 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/query/search"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
 )
+
+// TestSearchWithOthers shows a search among the other conditions of a page.
+func TestSearchWithOthers(t *testing.T) {
+	p, err := policy.New(policy.Rules{Unlisted: true}, []schema.Class{{Source: "app", Name: "notes", Table: "notes", Key: []string{"id"},
+		Text:   []schema.TextIndex{{Name: "words", Key: "id", Fields: []string{"title"}}},
+		Fields: []schema.Field{{Name: "id", Type: schema.Integer, Native: "INTEGER", NotNull: true}, {Name: "title", Type: schema.String, Native: "TEXT"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	words, err := search.Parse("crash", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for conditions, want := range map[string]string{"": "", `{"title":{"$ne":null}}`: `v1."title" IS NOT NULL AND `} {
+		permit, err := p.Read(reader, &query.Find{Class: "notes", Search: words, Where: where(t, conditions), Keys: paths("id"), Limit: 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if permit, err = permit.From(policy.Position{After: []value.Value{value.OfInt(7)}}); err != nil {
+			t.Fatal(err)
+		}
+		st, err := compile.SQL(permit, compile.SQLite)
+		want = `SELECT +v1."id" FROM (SELECT t."id", t."title" FROM "notes" AS t) AS v1 WHERE ` + want +
+			`v1."id" IN (SELECT f.rowid FROM "words" AS f WHERE f."words" MATCH ?) AND (v1."id" > ?) ORDER BY v1."id" LIMIT +?`
+		if got := arguments(st.Args); err != nil || st.Text != want || got != `'{"title"} : ("crash")' 7 21` {
+			t.Errorf("%v\n got %s\n     %s\nwant %s", err, st.Text, got, want)
+		}
+	}
+}
 
 // TestSearch shows what a search becomes: query and statement side by side.
 func TestSearch(t *testing.T) {
@@ -46,6 +76,12 @@ func TestSearch(t *testing.T) {
 				` AND numnode(phraseto_tsquery('english'::regconfig, $1::text)) + numnode(phraseto_tsquery('s.simple'::regconfig, $1::text)) > 0` +
 				` AND ((to_tsvector('english'::regconfig, COALESCE(v1."title", '')) @@ phraseto_tsquery('english'::regconfig, $2::text)` +
 				` OR to_tsvector('s.simple'::regconfig, v1."a ""b""") @@ phraseto_tsquery('s.simple'::regconfig, $2::text)) IS NOT TRUE)`, `'crash' 'now or'`},
+		{"two indexes of one language", "", compile.PostgreSQL, []schema.TextIndex{gin("english", "title", false), gin("english", `a "b"`, false)}, `crash`,
+			`(numnode(phraseto_tsquery('english'::regconfig, $1::text)) = 0 OR to_tsvector('english'::regconfig, v1."title") @@ phraseto_tsquery('english'::regconfig, $1::text)` +
+				` OR to_tsvector('english'::regconfig, v1."a ""b""") @@ phraseto_tsquery('english'::regconfig, $1::text)) AND numnode(phraseto_tsquery('english'::regconfig, $1::text)) > 0`, `'crash'`},
+		{"two columns of words", "", compile.PostgreSQL, []schema.TextIndex{{Config: "simple", Fields: []string{"title"}, Column: "title"}, {Config: "simple", Fields: []string{`a "b"`}, Column: `a "b"`}}, `crash`,
+			`(numnode(phraseto_tsquery('simple'::regconfig, $1::text)) = 0 OR v1."title" @@ phraseto_tsquery('simple'::regconfig, $1::text) OR v1."a ""b""" @@ phraseto_tsquery('simple'::regconfig, $1::text))` +
+				` AND numnode(phraseto_tsquery('simple'::regconfig, $1::text)) > 0`, `'crash'`},
 		{"a column of words", "", compile.PostgreSQL, []schema.TextIndex{{Config: "english", Fields: []string{"title", `a "b"`}, Column: "title"}}, `crash -now`,
 			`(numnode(phraseto_tsquery('english'::regconfig, $1::text)) = 0 OR v1."title" @@ phraseto_tsquery('english'::regconfig, $1::text))` +
 				` AND numnode(phraseto_tsquery('english'::regconfig, $1::text)) > 0 AND ((v1."title" @@ phraseto_tsquery('english'::regconfig, $2::text)) IS NOT TRUE)`,

@@ -33,6 +33,10 @@ var fragments = map[compile.Dialect]map[string]string{
 		"elements": "jsonb_array_elements(CASE jsonb_typeof($1.v) WHEN 'array' THEN $1.v ELSE '[]' END) AS $2(v)",
 		"text":     "CASE jsonb_typeof($1) WHEN 'string' THEN $1 #>> '{}' END COLLATE \"C\"",
 	},
+	compile.MySQL: {
+		"bytes": "CONVERT($1 USING utf8mb4) COLLATE utf8mb4_nopad_bin",
+		"date":  "DAYOFMONTH($1) BETWEEN 1 AND DAYOFMONTH(LAST_DAY($1))",
+	},
 }
 
 const things = `(SELECT t."id", t."s", t."ci", t."code", t."n", t."x", t."d", t."b", t."at", t."local", t."day", t."u", t."raw", t."odd ""name""; --", t."doc", t."plain", t."tags" FROM "things" AS t) AS v1`

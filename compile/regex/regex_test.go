@@ -47,6 +47,7 @@ var rows = []struct{ pattern, options, postgres, mariadb string }{
 	{`[\x00z]`, ``, `[\u0000z]`, `[\x{0}z]`},
 	{`[\x01-\x{10FFFF}]`, ``, `[\u0001-\U0010FFFF]`, `[\x{1}-\x{10FFFF}]`},
 	{`[\x00-\x{10FFFF}]`, ``, `.`, `(?s:.)`},
+	{`[\x00-\x{10FFFF}]a`, ``, `(?:.a)`, `(?:(?s:.)a)`},
 	{`[^\x00-\x{10FFFF}]`, ``, `(?!)`, `(?!)`},
 
 	// Places in the text. With m, a line ends before each newline; no database's own $ says just that.
