@@ -160,8 +160,8 @@ func (s sqlite) among(w *writer, x operand, values []value.Value) error {
 		if ok {
 			list(arg)
 		}
-		if id, text := arg.(string); text && x.field != nil && x.field.Type == schema.UUID {
-			list(strings.ToUpper(id))
+		if x.field != nil && x.field.Type == schema.UUID {
+			list(strings.ToUpper(v.Text()))
 		}
 	}
 	w.write("))")
