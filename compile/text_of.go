@@ -53,11 +53,7 @@ func (t *Text) InView(name string) string { return t.w.column(class, name) }
 
 // Equal appends that a column x, which holds f, equals v, a value of f's type that isn't null, exactly.
 func (t *Text) Equal(x string, f *schema.Field, v value.Value) error {
-	arg, err := argument(v)
-	if err != nil {
-		return err
-	}
-	return t.w.compare(t.w, operand{x, f}, "=", arg)
+	return t.w.compare(t.w, operand{x, f}, "=", argument(v))
 }
 
 // Statement ends the text. A row of it holds columns; nil where it gives no rows.
