@@ -36,3 +36,9 @@ func open(t testing.TB, url string) *postgres.Store {
 }
 
 func TestStore(t *testing.T) { storetest.Run(t, places(t)) }
+
+func BenchmarkChanges(b *testing.B) {
+	s := open(b, testservices.Postgres(b))
+	defer s.Close()
+	storetest.Benchmark(b, s)
+}

@@ -286,3 +286,9 @@ func BenchmarkVerify(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkChanges(b *testing.B) {
+	s := openFile(b, filepath.Join(b.TempDir(), "b.db"))
+	defer s.Close()
+	storetest.Benchmark(b, s)
+}
