@@ -292,7 +292,9 @@ func TestSecrets(t *testing.T) {
 		"file:binary":                "the file binary does not hold plain text",
 		"file:huge":                  "the file huge can't be read: it is larger than 65536 bytes",
 		"file:":                      "file: needs a path",
-		"${SCHEME}":                  "must be sqlite:path",
+		"${SCHEME}":                  "must be sqlite:path or postgres://user:password@host/database",
+		"postgresql://u:p@h/db":      "postgresql://u:p@h/db",
+		"postgres://u:secret@h%/db":  "is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX",
 	} {
 		text := "store: '" + store + "'\nsources: {app: {url: 'sqlite:/app.db'}}\n"
 		c, err := config.Parse(filepath.Join(dir, "bailiwick.yaml"), []byte(text), env)

@@ -164,9 +164,13 @@ f.yaml:7:38: sources.f.schemas.2: is empty
 f.yaml:7:51: sources.f.tables: is empty; leave it out
     7 |   f: {url: sqlite:x, schemas: [a, a, ''], tables: {}}
       |                                                   ^`},
-		{src + "store: postgres://h/db\n", `
-f.yaml:2:8: store: a store in PostgreSQL is not supported yet by this version; use sqlite:path
-    2 | store: postgres://h/db
+		{src + "store: postgres:db\n", `
+f.yaml:2:8: store: is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX
+    2 | store: postgres:db
+      |        ^`},
+		{src + "store: mysql://h/db\n", `
+f.yaml:2:8: store: must be sqlite:path or postgres://user:password@host/database
+    2 | store: mysql://h/db
       |        ^`},
 
 		// Classes.

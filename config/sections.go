@@ -32,7 +32,7 @@ func (c *Config) shape() strict.Shape {
 	keys := []strict.Key{
 		{Name: "include", Doc: "Further files of this form: paths and patterns such as rules/*.yaml, from the folder of this file. Sections of several files are put together", Shape: strict.Files()},
 		{Name: "listen", Doc: "Where agents connect: host:port. Default " + DefaultListen, Shape: strict.Text("host:port, such as "+DefaultListen, c.setListen)},
-		{Name: "store", Doc: "Where tokens and the audit are kept: sqlite:path. Default " + DefaultStore, Shape: strict.Secret("sqlite:path", c.setStore)},
+		{Name: "store", Doc: "Where tokens, changes and the audit are kept: sqlite:path, or postgres://user:${PASSWORD}@host/database, which replicas can share. Default " + DefaultStore, Shape: strict.Secret("sqlite:path or postgres://…", c.setStore)},
 		{Name: "sources", Doc: "The databases to serve, by name", Shape: c.sources(), Must: true},
 		{Name: "classes", Doc: `What agents see of each class, by "source.Class" or a class name that one source has`, Shape: c.classes()},
 		{Name: "policy", Doc: "Rules that hold for every class", Shape: strict.Object([]strict.Key{
@@ -116,9 +116,13 @@ func (c *Config) setStore(folder, s string) string {
 	scheme, rest, _ := strings.Cut(s, ":")
 	switch {
 	case scheme == "postgres" || scheme == "postgresql":
-		return "a store in PostgreSQL is not supported yet by this version; use sqlite:path"
+		if u, err := url.Parse(s); err != nil || u.Opaque != "" { // the error would quote the password
+			return "is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX"
+		}
+		c.Store = s
+		return ""
 	case scheme != "sqlite" || rest == "":
-		return "must be sqlite:path"
+		return "must be sqlite:path or postgres://user:password@host/database"
 	}
 	c.Store = sqliteURL(folder, rest)
 	return ""

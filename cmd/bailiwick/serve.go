@@ -131,7 +131,7 @@ func announce(ctx context.Context, t *terminal.Terminal, p *plant.Plant, open bo
 	}
 	all, err := p.Tokens.List(ctx, identity.Local(plant.LocalUser()))
 	if err == nil && len(all) == 0 {
-		t.Notef("no token yet: make one with \"bailiwick token create --name NAME --tenant TENANT --store %s\"", cmp.Or(p.Config.Store, config.DefaultStore))
+		t.Notef("no token yet: make one with \"bailiwick token create --name NAME --tenant TENANT --store %s\"", plant.StoreName(p.Config.Store))
 	}
 }
 

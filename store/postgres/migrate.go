@@ -18,6 +18,9 @@ var migrations embed.FS
 // migrationLock is what processes that start at once wait for: "bailiwic" as a number.
 const migrationLock = 0x6261696c69776963
 
+// ErrNone is in the error of OpenThere when a database has no store.
+var ErrNone = errors.New("the database has none")
+
 var (
 	errNewer    = errors.New("a newer Bailiwick made it; use that one, or another database")
 	errEncoding = errors.New("its encoding is not UTF8; make it with ENCODING 'UTF8' TEMPLATE template0")
@@ -68,17 +71,19 @@ func comment(paragraph string) bool {
 }
 
 // migrate brings the store to the present form, all of it or nothing. Those who start at once wait for each other.
-func (s *Store) migrate(ctx context.Context) error {
+func (s *Store) migrate(ctx context.Context, there bool) error {
 	all, err := steps()
 	if err != nil {
 		return err
 	}
 	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		now, err := version(ctx, tx)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if now > len(all) {
+		case now == 0 && there:
+			return ErrNone
+		case now > len(all):
 			return errNewer
 		}
 		for _, m := range all[now:] {

@@ -72,7 +72,12 @@ var settings = map[string]string{
 
 // Open connects to the database at url, postgres://user:password@host/database, and brings the store in it to the
 // present form. It makes the schema "bailiwick" when there is none.
-func Open(ctx context.Context, url string) (*Store, error) {
+func Open(ctx context.Context, url string) (*Store, error) { return open(ctx, url, false) }
+
+// OpenThere is Open for a store that must be there; ErrNone is in the error when it isn't.
+func OpenThere(ctx context.Context, url string) (*Store, error) { return open(ctx, url, true) }
+
+func open(ctx context.Context, url string, there bool) (*Store, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, errors.New("open the store: its URL can't be read") // the error would repeat the password
@@ -94,7 +99,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	if s.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
 		return nil, s.failed("open", err)
 	}
-	if err := s.migrate(ctx); err != nil {
+	if err := s.migrate(ctx, there); err != nil {
 		s.pool.Close()
 		return nil, s.failed("open", err)
 	}

@@ -206,6 +206,15 @@ func (s *Store) Close() error {
 	return errors.Join(s.read.Close(), s.write.Close())
 }
 
+// Ping reports whether the file can be read.
+func (s *Store) Ping(ctx context.Context) error {
+	var n int
+	if err := s.read.QueryRowContext(ctx, `SELECT 1 FROM token_version`).Scan(&n); err != nil {
+		return s.failed("read", err)
+	}
+	return nil
+}
+
 // Secret returns the random key of 32 bytes that is called name, and makes it the first time. Every process that has
 // the file open gets the same.
 func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {

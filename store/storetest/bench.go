@@ -12,7 +12,7 @@ import (
 
 const (
 	waiting = 10_000 // pending changes in benchmarks
-	done    = 2_000 // rejected ones, older than these
+	done    = 2_000  // rejected ones, older than these
 )
 
 // Benchmark measures a queue with 10,000 pending changes behind 2,000 that were decided.

@@ -2,7 +2,6 @@ package plant
 
 import (
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/spf13/pflag"
@@ -10,7 +9,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/config"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
 // A Keep is what flags say about the store alone.
@@ -22,39 +20,32 @@ type Keep struct {
 // Flags adds the flags that name a store.
 func (k *Keep) Flags(f *pflag.FlagSet) {
 	f.StringVarP(&k.File, "config", "c", "", "configuration `FILE` that names the store (default "+DefaultFile+" when it is there)")
-	f.StringVar(&k.Store, "store", "", "the store: sqlite:`FILE` (default that of the configuration, else "+config.DefaultStore+")")
+	f.StringVar(&k.Store, "store", "", "the store: sqlite:FILE or postgres://`…` (default that of the configuration, else "+config.DefaultStore+")")
 }
 
-// locate returns the store's file, and the configuration when there is one.
-func (k *Keep) locate() (path string, c *config.Config, err error) {
+// locate returns the store's URL, and the configuration when there is one.
+func (k *Keep) locate() (url string, c *config.Config, err error) {
 	if k.Store != "" {
 		url, err := StoreURL(k.Store)
-		return StorePath(url), &config.Config{}, err
+		return url, &config.Config{}, err
 	}
 	if k.File == "" && !Exists(DefaultFile) {
-		return StorePath(config.DefaultStore), &config.Config{}, nil
+		return config.DefaultStore, &config.Config{}, nil
 	}
 	from := Setup{File: k.File}
 	if c, err = from.Load(); err != nil {
 		return "", nil, err
 	}
-	return StorePath(c.Store), c, nil
-}
-
-func (k *Keep) open(ctx context.Context, path string) (*sqlite.Store, error) {
-	if k.There && !Exists(path) {
-		return nil, fmt.Errorf("there is no store %s; name it with --store sqlite:FILE or --config FILE", path)
-	}
-	return sqlite.Open(ctx, path)
+	return c.Store, c, nil
 }
 
 // Tokens opens the store and gives its tokens to do.
 func (k *Keep) Tokens(ctx context.Context, do func(*identity.Tokens, *config.Config) error) (err error) {
-	path, c, err := k.locate()
+	url, c, err := k.locate()
 	if err != nil {
 		return err
 	}
-	store, err := k.open(ctx, path)
+	store, err := OpenStore(ctx, url, k.There)
 	if err != nil {
 		return err
 	}
@@ -64,11 +55,11 @@ func (k *Keep) Tokens(ctx context.Context, do func(*identity.Tokens, *config.Con
 
 // Log opens the store and gives its audit to do.
 func (k *Keep) Log(ctx context.Context, do func(audit.Reader) error) (err error) {
-	path, _, err := k.locate()
+	url, _, err := k.locate()
 	if err != nil {
 		return err
 	}
-	store, err := k.open(ctx, path)
+	store, err := OpenStore(ctx, url, k.There)
 	if err != nil {
 		return err
 	}

@@ -8,12 +8,8 @@ package plant
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"time"
 
 	bailiwick "github.com/bailiwick-dev/bailiwick"
@@ -25,7 +21,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/prompt"
 	"github.com/bailiwick-dev/bailiwick/server"
 	"github.com/bailiwick-dev/bailiwick/source"
-	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 	"github.com/bailiwick-dev/bailiwick/telemetry"
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
@@ -33,7 +28,7 @@ import (
 // A Plant is a configuration's running pieces. Close ends them, the last opened first.
 type Plant struct {
 	Config   *config.Config
-	Store    *sqlite.Store
+	Store    Store
 	Tokens   *identity.Tokens
 	Gateway  *bailiwick.Gateway
 	Tools    *tool.Set
@@ -83,34 +78,6 @@ func (p *Plant) Close() error {
 	}
 	p.closers = nil
 	return errors.Join(errs...)
-}
-
-func (p *Plant) openStore(ctx context.Context) error {
-	path := StorePath(p.Config.Store)
-	if path == sqlite.Memory {
-		// A file that goes with the process: unlike memory, the audit of a long run doesn't fill it.
-		dir, err := os.MkdirTemp("", "bailiwick-")
-		if err != nil {
-			return fmt.Errorf("open the store: %w", err)
-		}
-		p.closers = append(p.closers, func() error { return os.RemoveAll(dir) })
-		path = filepath.Join(dir, "bailiwick.db")
-	}
-	var err error
-	if p.Store, err = sqlite.Open(ctx, path); err != nil {
-		return err
-	}
-	p.Tokens = identity.NewTokens(identity.TokenOptions{Store: p.Store})
-	p.closers = append(p.closers, p.Store.Close, func() error { return p.Tokens.Close(context.WithoutCancel(ctx)) })
-	return nil
-}
-
-// StorePath returns the file of a store; sqlite.Memory for one that nothing shall be left of.
-func StorePath(url string) string {
-	if url == "" {
-		url = config.DefaultStore
-	}
-	return strings.TrimPrefix(url, "sqlite:")
 }
 
 func (p *Plant) openGateway(ctx context.Context) error {
@@ -203,8 +170,9 @@ func tools(c *config.Config) []tool.Tool {
 	})
 }
 
-func limits(l config.Limits, ledger limit.Ledger) limit.Options {
-	o := limit.Options{Burst: l.Burst, Concurrency: l.Concurrency, Ledger: ledger, Daily: daily(l.Daily), TokenDaily: daily(l.TokenDaily)}
+func limits(l config.Limits, store Store) limit.Options {
+	o := limit.Options{Burst: l.Burst, Concurrency: l.Concurrency, Ledger: store, Daily: daily(l.Daily), TokenDaily: daily(l.TokenDaily)}
+	o.Store, _ = store.(limit.Store) // a file keeps no rates: each call would wait for the disk
 	if l.Rate.Per > 0 {
 		o.Every = max(l.Rate.Per/time.Duration(l.Rate.Calls), 1)
 	}
@@ -219,7 +187,7 @@ func daily(d config.Daily) limit.Use {
 func (p *Plant) Door() server.Options {
 	c := p.Config
 	o := server.Options{
-		Tools: p.Tools, Prompts: p.Prompts, Version: Version(), Instructions: instructions(c), Ready: p.Gateway.Ping, StateKey: p.stateKey,
+		Tools: p.Tools, Prompts: p.Prompts, Version: Version(), Instructions: instructions(c), Ready: p.ready, StateKey: p.stateKey,
 		Anonymous: c.Auth.Anonymous, AllowedOrigins: c.Server.Origins, AllowedHosts: c.Server.Hosts,
 		MaxBody: int64(c.Server.MaxBody), Concurrency: c.Server.Concurrency, Queue: c.Server.Queue, Heartbeat: c.Server.Heartbeat,
 		Sessions: c.Server.Sessions.Max, SessionsEach: c.Server.Sessions.Each, SessionTimeout: c.Server.Sessions.Idle,

@@ -80,7 +80,7 @@ func Restart(started, now *config.Config) []string {
 	}
 	a, b := *started, *now
 	differ("listen", cmp.Or(a.Listen, config.DefaultListen), cmp.Or(b.Listen, config.DefaultListen))
-	differ("store", StorePath(a.Store), StorePath(b.Store))
+	differ("store", storePath(a.Store), storePath(b.Store))
 	sources := map[string][2]config.Source{}
 	for i, c := range []config.Config{a, b} {
 		for _, s := range c.Sources {

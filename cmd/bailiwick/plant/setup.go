@@ -33,7 +33,7 @@ type Setup struct {
 func (s *Setup) Flags(f *pflag.FlagSet) {
 	f.StringVarP(&s.File, "config", "c", "", "configuration `FILE` (default "+DefaultFile+" when it is there)")
 	f.StringArrayVar(&s.Sources, "source", nil, "a database instead of a configuration: sqlite:app.db, postgres://… or mariadb://… (repeatable; name=`URL` names it)")
-	f.StringVar(&s.Store, "store", "", "where tokens and the audit are kept: sqlite:`FILE`")
+	f.StringVar(&s.Store, "store", "", "where tokens, changes and the audit are kept: sqlite:FILE or postgres://`…`")
 }
 
 // Load returns the configuration. Without a file every class of the sources can be seen and nothing is kept.
@@ -117,11 +117,11 @@ func (s *Setup) bare() (*config.Config, error) {
 	return c, nil
 }
 
-// StoreURL reads --store: "sqlite:FILE", or the file alone.
+// StoreURL reads --store: "sqlite:FILE", the file alone, or "postgres://…".
 func StoreURL(text string) (string, error) {
 	s, err := SourceOf("store=" + text)
-	if _, ok := s.SQLite(); err != nil || !ok {
-		return "", terminal.Usagef("--store must be sqlite:FILE; other stores are not supported by this version")
+	if _, ok := s.SQLite(); err != nil || !ok && !shared(s.URL) {
+		return "", terminal.Usagef("--store must be sqlite:FILE or postgres://user:password@host/database; write reserved characters in a password as %%XX")
 	}
 	return s.URL, nil
 }

@@ -91,7 +91,7 @@ func Findings(ctx context.Context, c *config.Config) (*plant.Survey, []Finding, 
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.know(ctx, plant.StorePath(c.Store)); err != nil {
+	if err := s.know(ctx, c.Store); err != nil {
 		return nil, nil, err
 	}
 	var holders []findings.Holder

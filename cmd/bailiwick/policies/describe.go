@@ -51,7 +51,7 @@ func asked(ctx context.Context, from *plant.Setup, name string) (*scene, identit
 	if err != nil {
 		return nil, identity.Principal{}, err
 	}
-	if err := s.know(ctx, plant.StorePath(c.Store)); err != nil {
+	if err := s.know(ctx, c.Store); err != nil {
 		return nil, identity.Principal{}, err
 	}
 	who, err := s.as(name)

@@ -10,7 +10,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/plant"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/terminal"
-	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 	"github.com/bailiwick-dev/bailiwick/trial"
 )
 
@@ -48,7 +47,7 @@ type comparison struct {
 
 func compare(ctx context.Context, t *terminal.Terminal, q comparison) error {
 	from := plant.Setup{File: q.old, Store: q.store}
-	c, path, err := recorded(&from)
+	c, err := from.Load()
 	if err != nil {
 		return err
 	}
@@ -64,7 +63,7 @@ func compare(ctx context.Context, t *terminal.Terminal, q comparison) error {
 	if err != nil {
 		return err
 	}
-	if err := old.know(ctx, path); err != nil {
+	if err := old.know(ctx, c.Store); err != nil {
 		return err
 	}
 	now.directory.Tokens = old.directory.Tokens
@@ -77,7 +76,7 @@ func compare(ctx context.Context, t *terminal.Terminal, q comparison) error {
 		only = who.ID
 	}
 	run := trial.Trial{Old: trial.Side{Regime: old.Regime, Directory: old.directory}, New: trial.Side{Regime: now.Regime, Directory: now.directory}}
-	err = keeping(ctx, path, func(store *sqlite.Store) error {
+	err = keeping(ctx, c.Store, func(store plant.Store) error {
 		return store.Backwards(ctx, audit.Last, func(r audit.Record) bool {
 			if r.Time.Before(q.since) {
 				return false

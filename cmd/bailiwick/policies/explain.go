@@ -13,7 +13,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/terminal"
 	"github.com/bailiwick-dev/bailiwick/exposure"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 	"github.com/bailiwick-dev/bailiwick/trial"
 )
 
@@ -80,7 +79,7 @@ func (s *scene) printVerdict(t *terminal.Terminal, who identity.Principal, v exp
 }
 
 func explainCall(ctx context.Context, t *terminal.Terminal, from *plant.Setup, call string) error {
-	c, path, err := recorded(from)
+	c, err := from.Load()
 	if err != nil {
 		return err
 	}
@@ -88,11 +87,11 @@ func explainCall(ctx context.Context, t *terminal.Terminal, from *plant.Setup, c
 	if err != nil {
 		return err
 	}
-	if err := s.know(ctx, path); err != nil {
+	if err := s.know(ctx, c.Store); err != nil {
 		return err
 	}
 	var record *audit.Record
-	if err := keeping(ctx, path, func(store *sqlite.Store) (err error) { record, err = find(ctx, store, call); return err }); err != nil {
+	if err := keeping(ctx, c.Store, func(store plant.Store) (err error) { record, err = find(ctx, store, call); return err }); err != nil {
 		return err
 	}
 	return s.printExplanation(t, record, trial.Explain(s.Regime, s.directory, record))

@@ -7,6 +7,7 @@ package policies
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -18,7 +19,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/config"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
-	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 	"github.com/bailiwick-dev/bailiwick/trial"
 )
 
@@ -50,12 +50,9 @@ func look(ctx context.Context, c *config.Config) (*scene, error) {
 	return s, nil
 }
 
-// know reads the tokens of a store, if there is one at path.
-func (s *scene) know(ctx context.Context, path string) error {
-	if path == sqlite.Memory || !plant.Exists(path) {
-		return nil
-	}
-	return keeping(ctx, path, func(store *sqlite.Store) (err error) {
+// know reads the tokens of a store, if there is one at url.
+func (s *scene) know(ctx context.Context, url string) error {
+	err := keeping(ctx, url, func(store plant.Store) (err error) {
 		s.tokens, err = identity.NewTokens(identity.TokenOptions{Store: store}).List(ctx, identity.Local(plant.LocalUser()))
 		if err != nil {
 			return err
@@ -69,11 +66,15 @@ func (s *scene) know(ctx context.Context, path string) error {
 		}
 		return nil
 	})
+	if errors.Is(err, plant.ErrNoStore) {
+		return nil
+	}
+	return err
 }
 
-// keeping opens the store at path for do.
-func keeping(ctx context.Context, path string, do func(*sqlite.Store) error) (err error) {
-	store, err := sqlite.Open(ctx, path)
+// keeping opens the store at url, which must be there, for do.
+func keeping(ctx context.Context, url string, do func(plant.Store) error) (err error) {
+	store, err := plant.OpenStore(ctx, url, true)
 	if err != nil {
 		return err
 	}
@@ -168,15 +169,3 @@ func (s *scene) placed(rule []string) *place {
 
 // day says when, to people.
 func day(t time.Time) string { return t.Local().Format(time.DateTime) }
-
-// recorded loads a configuration whose store has calls of the past, and returns the store's file.
-func recorded(from *plant.Setup) (c *config.Config, path string, err error) {
-	if c, err = from.Load(); err != nil {
-		return nil, "", err
-	}
-	path = plant.StorePath(c.Store)
-	if path == sqlite.Memory || !plant.Exists(path) {
-		return nil, "", fmt.Errorf("there is no store %s; name it with --store sqlite:FILE", path)
-	}
-	return c, path, nil
-}

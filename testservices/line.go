@@ -1,0 +1,135 @@
+package testservices
+
+import (
+	"io"
+	"net"
+	"net/url"
+	"sync"
+	"testing"
+)
+
+// A Line is the way to a server, which a test can cut.
+type Line struct {
+	URL string // leads over the line
+
+	listener net.Listener
+	server   string
+	done     sync.WaitGroup
+
+	mu    sync.Mutex
+	state lineState
+	open  map[net.Conn]bool // both ends
+}
+
+type lineState int
+
+const (
+	whole lineState = iota
+	cut
+	silent
+)
+
+// Through returns a Line to the server at url, which ends with the test.
+func Through(t testing.TB, server string) *Line {
+	t.Helper()
+	u, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &Line{server: u.Host, open: map[net.Conn]bool{}}
+	if l.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	u.Host = l.listener.Addr().String()
+	l.URL = u.String()
+	l.done.Go(l.accept)
+	t.Cleanup(func() {
+		l.listener.Close()
+		l.Cut()
+		l.done.Wait()
+	})
+	return l
+}
+
+// Cut ends all connections and lets none through, as when the server is down.
+func (l *Line) Cut() { l.set(cut) }
+
+// Silence lets connections stand and nothing pass, as when the network fails.
+func (l *Line) Silence() { l.set(silent) }
+
+// Mend lets new connections through again; those of before are gone.
+func (l *Line) Mend() {
+	l.set(cut)
+	l.set(whole)
+}
+
+func (l *Line) set(s lineState) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.state = s
+	if s == cut {
+		for c := range l.open {
+			c.Close()
+		}
+		clear(l.open)
+	}
+}
+
+func (l *Line) is(s lineState) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.state == s
+}
+
+func (l *Line) accept() {
+	for {
+		c, err := l.listener.Accept()
+		if err != nil {
+			return
+		}
+		s, err := net.Dial("tcp", l.server)
+		if err != nil || !l.keep(c, s) {
+			c.Close()
+			if err == nil {
+				s.Close()
+			}
+			continue
+		}
+		l.done.Go(func() { l.pass(c, s) })
+		l.done.Go(func() { l.pass(s, c) })
+	}
+}
+
+// keep notes both ends of a connection, unless the line is cut.
+func (l *Line) keep(ends ...net.Conn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.state == cut {
+		return false
+	}
+	for _, c := range ends {
+		l.open[c] = true
+	}
+	return true
+}
+
+// pass carries bytes one way; what comes while the line is silent is lost, and the connection with it.
+func (l *Line) pass(to, from net.Conn) {
+	buf := make([]byte, 1<<14)
+	for {
+		n, err := from.Read(buf)
+		if l.is(silent) {
+			io.Copy(io.Discard, from)
+			break
+		}
+		if _, werr := to.Write(buf[:n]); err != nil || werr != nil {
+			break
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	to.Close()
+	from.Close()
+	delete(l.open, to)
+	delete(l.open, from)
+}
