@@ -60,6 +60,11 @@ func Benchmark(b *testing.B, s Store) {
 			}
 		}
 	})
+	benchmarkMoves(b, s)
+}
+
+// benchmarkMoves measures what happens to a change: it is filed, and then decided.
+func benchmarkMoves(b *testing.B, s Store) {
 	var n atomic.Int64
 	n.Store(1 << 30)
 	move := func(b *testing.B) {
