@@ -71,7 +71,8 @@ var mayImport = map[string]string{
 	"source/sourcetest/pipelines": "algebra identity policy problem query schema source source/sourcetest value",
 
 	// doors to people and agents
-	"tool":            ". identity policy problem query query/search schema shape value",
+	"tool":            ". identity policy problem query query/search schema shape tool/input value",
+	"tool/input":      "problem query value",
 	"prompt":          ". identity policy problem query schema tool value",
 	"server":          "identity problem prompt server/gate server/metadata server/observe server/state server/wire tool value",
 	"server/wire":     "problem value",

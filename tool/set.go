@@ -13,6 +13,7 @@ import (
 	bailiwick "github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/tool/input"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -41,7 +42,7 @@ type registry struct {
 // checked is a tool with its input schema, compiled.
 type checked struct {
 	*Tool
-	input *inputSchema
+	input *input.Schema
 }
 
 // NewSet checks tools and puts them on a gateway. It refuses a tool whose annotations contradict each other, whose
@@ -112,7 +113,7 @@ func (s *Set) check(t *Tool) (*checked, error) {
 	if t.bind != nil {
 		t.Handle = t.bind(s)
 	}
-	input, err := compileInput(t)
+	schema, err := input.Compile(t.Input)
 	switch {
 	case err != nil:
 		return nil, err
@@ -123,7 +124,7 @@ func (s *Set) check(t *Tool) (*checked, error) {
 	case t.Annotations.ReadOnly && t.Writes != "":
 		return nil, errors.New("what only reads makes no writes")
 	}
-	return &checked{t, input}, nil
+	return &checked{t, schema}, nil
 }
 
 // Needs returns the scope that t's annotations ask for. A tool without annotations counts as destructive.
@@ -167,14 +168,14 @@ func (s *Set) Call(ctx context.Context, who identity.Principal, r Request) (res 
 	ask := bailiwick.Ask{Tool: short(r.Name), Unknown: t == nil, Needs: identity.Read, Takes: []string{}}
 	if t != nil {
 		ask = t.Ask()
-		ask.Takes = t.input.arguments()
+		ask.Takes = t.input.Names()
 	}
 	ask.Arguments, ask.Correlation, ask.Progress = r.Arguments, r.Correlation, r.Progress
 	err = s.gateway.Do(ctx, who, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 		if t == nil {
 			return 0, policy.Unknown("unknown_tool")
 		}
-		if err := t.input.check(r.Arguments); err != nil {
+		if err := t.input.Check(r.Arguments); err != nil {
 			return 0, err
 		}
 		res, err = t.Handle(ctx, c, r.Arguments)

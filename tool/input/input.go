@@ -1,11 +1,17 @@
-package tool
+// Package input checks arguments against the JSON Schema of a tool or of an action.
+//
+// It stands inside of package tool, and beside it where actions are declared: both refuse in the same words, with the
+// place, the rule and a sentence for each thing that is wrong. It refuses schemas that some client can't load.
+package input
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -17,16 +23,16 @@ import (
 	"golang.org/x/text/message"
 )
 
-// An inputSchema is a tool's input schema, compiled, and the names of its arguments.
-type inputSchema struct {
+// A Schema is the input schema of a tool or an action, compiled, and the names of its arguments. Only Compile makes one.
+type Schema struct {
 	schema  *jsonschema.Schema
 	known   map[string][]string // by the pointer of an object in the schema: its properties
 	printer *message.Printer
 }
 
-// compileInput checks that every client can load t's input schema, and compiles it.
-func compileInput(t *Tool) (*inputSchema, error) {
-	doc, err := value.Read(t.Input, 0)
+// Compile checks that every client can load an input schema, and compiles it. Formats are checked too.
+func Compile(schema []byte) (*Schema, error) {
+	doc, err := value.Read(schema, 0)
 	if err != nil {
 		return nil, fmt.Errorf("its input schema: %w", err)
 	}
@@ -36,11 +42,12 @@ func compileInput(t *Tool) (*inputSchema, error) {
 	if closed, ok := doc.Get("additionalProperties"); !ok || closed.Kind() != value.Bool || closed.Bool() {
 		return nil, errors.New("its input schema is not closed (additionalProperties: false)")
 	}
-	in := &inputSchema{known: map[string][]string{}, printer: message.NewPrinter(language.English)}
+	in := &Schema{known: map[string][]string{}, printer: message.NewPrinter(language.English)}
 	if err := in.loadable(doc, ""); err != nil {
 		return nil, err
 	}
 	c := jsonschema.NewCompiler()
+	c.AssertFormat()
 	if err := c.AddResource("input.json", plain(doc)); err != nil {
 		return nil, fmt.Errorf("its input schema: %w", err)
 	}
@@ -48,8 +55,8 @@ func compileInput(t *Tool) (*inputSchema, error) {
 	return in, err
 }
 
-// arguments are the names of the tool's arguments, never nil.
-func (in *inputSchema) arguments() []string {
+// Names returns the names of the arguments, in the order of the schema; never nil.
+func (in *Schema) Names() []string {
 	if names := in.known[""]; names != nil {
 		return names
 	}
@@ -57,7 +64,7 @@ func (in *inputSchema) arguments() []string {
 }
 
 // loadable refuses what some clients can't load: references, composition at the top, lists of types.
-func (in *inputSchema) loadable(v value.Value, at string) error {
+func (in *Schema) loadable(v value.Value, at string) error {
 	for _, m := range v.Members() {
 		switch m.Name {
 		case "$ref", "$defs", "definitions":
@@ -86,8 +93,8 @@ func (in *inputSchema) loadable(v value.Value, at string) error {
 	return nil
 }
 
-// check returns every rule that args break as one problem.InvalidArgument.
-func (in *inputSchema) check(args value.Value) error {
+// Check returns every rule that args break as one problem.InvalidArgument.
+func (in *Schema) Check(args value.Value) error {
 	err := in.schema.Validate(plain(args))
 	if err == nil {
 		return nil
@@ -109,7 +116,7 @@ func (in *inputSchema) check(args value.Value) error {
 }
 
 // faults adds what the leaves of a validation error say.
-func (in *inputSchema) faults(e *jsonschema.ValidationError, p *problem.Error) {
+func (in *Schema) faults(e *jsonschema.ValidationError, p *problem.Error) {
 	if len(e.Causes) > 0 {
 		for _, c := range e.Causes {
 			in.faults(c, p)
@@ -146,13 +153,19 @@ func (in *inputSchema) faults(e *jsonschema.ValidationError, p *problem.Error) {
 		}
 		add(at, "%s is one of %s", name, strings.Join(allowed, ", "))
 	case *kind.Minimum:
-		add(at, "%s is at least %s; got %s", name, k.Want.RatString(), k.Got.RatString())
+		add(at, "%s is at least %s; got %s", name, written(k.Want), written(k.Got))
 	case *kind.Maximum:
-		add(at, "%s is at most %s; got %s", name, k.Want.RatString(), k.Got.RatString())
+		add(at, "%s is at most %s; got %s", name, written(k.Want), written(k.Got))
 	case *kind.MinItems:
 		add(at, "%s has at least %d; got %d", name, k.Want, k.Got)
 	case *kind.MaxItems:
 		add(at, "%s has at most %d; got %d", name, k.Want, k.Got)
+	case *kind.MinLength:
+		add(at, "%s has at least %d characters; got %d", name, k.Want, k.Got)
+	case *kind.MaxLength:
+		add(at, "%s has at most %d characters; got %d", name, k.Want, k.Got)
+	case *kind.Format:
+		add(at, "%s is of the format %s", name, k.Want)
 	default:
 		add(at, "%s: %s", name, e.ErrorKind.LocalizedString(in.printer))
 	}
@@ -193,4 +206,13 @@ func plain(v value.Value) any {
 		return object
 	}
 	return nil
+}
+
+// written is a number as people write it.
+func written(r *big.Rat) string {
+	if r.IsInt() {
+		return r.RatString()
+	}
+	f, _ := r.Float64()
+	return strconv.FormatFloat(f, 'f', -1, 64)
 }
