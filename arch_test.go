@@ -73,6 +73,7 @@ var mayImport = map[string]string{
 	// doors to people and agents
 	"tool":            ". identity policy problem query query/search schema shape tool/input value",
 	"tool/input":      "problem query value",
+	"action":          "identity policy policy/expression problem schema tool/input value write",
 	"prompt":          ". identity policy problem query schema tool value",
 	"server":          "identity problem prompt server/gate server/metadata server/observe server/state server/wire tool value",
 	"server/wire":     "problem value",

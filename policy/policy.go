@@ -133,6 +133,15 @@ func (p *Policy) Rules() Rules { return p.rules }
 // Catalogue returns what the rules were compiled against, for operators. It must not be changed.
 func (p *Policy) Catalogue() []schema.Class { return p.catalogue }
 
+// Shown returns a class by its name in rules, the fields of it that the rules let be seen, and the names of the masked.
+func (p *Policy) Shown(name string) (_ *schema.Class, visible []*schema.Field, masked []string, err error) {
+	c, err := p.named(name)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return c.Class, c.visible, slices.Sorted(maps.Keys(c.masks)), nil
+}
+
 // named finds the class that a rule names.
 func (p *Policy) named(name string) (*class, error) {
 	if c := p.byFull[name]; c != nil {

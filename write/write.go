@@ -144,6 +144,7 @@ type Request struct {
 	Writes []Write
 	Tool   string      // what was called
 	Action string      // the action that the writes were made by; "" when they were asked for as they are
+	Mode   Mode        // how the owner of the action lets it run; "" leaves it to the rules
 	Title  string      // what a person reads first; "" takes one from the writes
 	Input  value.Value // the arguments as asked, for the record
 	Reason string      // why, in the asker's words: nobody has checked them

@@ -1,0 +1,96 @@
+package action
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/tool/input"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// arguments makes the schema: what is declared, closed, and what permitted fields add.
+func (b *builder) arguments() {
+	in := b.Input
+	if in.IsNull() {
+		in = value.OfObject(nil)
+	}
+	get := func(name string, otherwise value.Value) value.Value {
+		if v, ok := in.Get(name); ok {
+			return v
+		}
+		return otherwise
+	}
+	properties := slices.Clone(get("properties", value.OfObject(nil)).Members())
+	for i, name := range b.Permitted {
+		f := b.Class.Field(name)
+		if f == nil || !slices.Contains(b.fields, name) {
+			b.wrong([]string{"permitted", fmt.Sprint(i)}, "%s has no field %q that agents see%s", b.Class.Name, problem.Cut(name), problem.DidYouMean(problem.Nearest(name, b.fields, 2)))
+			continue
+		}
+		if !slices.ContainsFunc(properties, func(m value.Member) bool { return m.Name == name }) {
+			properties = append(properties, value.Member{Name: name, Value: typeOf(f)})
+		}
+	}
+	members := []value.Member{{Name: "type", Value: get("type", value.OfString("object"))},
+		{Name: "additionalProperties", Value: get("additionalProperties", value.OfBool(false))}}
+	for _, m := range in.Members() {
+		if m.Name != "type" && m.Name != "additionalProperties" && m.Name != "properties" {
+			members = append(members, m)
+		}
+	}
+	doc := value.OfObject(append(members, value.Member{Name: "properties", Value: value.OfObject(properties)}))
+	b.compiled(doc, properties)
+}
+
+// compiled compiles the schema of the arguments, and notes their defaults.
+func (b *builder) compiled(doc value.Value, properties []value.Member) {
+	b.Action.shown = doc.AppendJSON(nil)
+	var err error
+	if b.schema, err = input.Compile(b.Action.shown); err != nil {
+		b.schema = nil
+		b.wrong([]string{"input"}, "%v", err)
+		return
+	}
+	var given []value.Member
+	for _, p := range properties {
+		switch p.Name {
+		case ReasonArgument, DryRunArgument, RecordArgument:
+			b.wrong([]string{"input", "properties", p.Name}, "is an argument of every action; choose another name")
+		}
+		if v, ok := p.Value.Get("default"); ok {
+			b.defaults, given = append(b.defaults, value.Member{Name: p.Name, Value: v}), append(given, value.Member{Name: p.Name, Value: v})
+		}
+	}
+	err = b.schema.Check(value.OfObject(given))
+	if p := problem.Of(err); p != nil {
+		for _, f := range p.Faults {
+			if f.Rule != "required" {
+				b.wrong([]string{"input", "properties", strings.TrimPrefix(f.Pointer, "/"), "default"}, "the default breaks the schema: %s", f.Message)
+			}
+		}
+	}
+}
+
+// typeOf is the schema of an argument that sets f.
+func typeOf(f *schema.Field) value.Value {
+	text := value.OfString
+	var members []value.Member
+	typ := map[schema.Type]string{schema.String: "string", schema.Integer: "integer", schema.Double: "number", schema.Decimal: "number", schema.Boolean: "boolean",
+		schema.Date: "string", schema.Day: "string", schema.UUID: "string", schema.Bytes: "string", schema.Array: "array", schema.JSON: "object"}[f.Type]
+	if typ != "" {
+		members = append(members, value.Member{Name: "type", Value: text(typ)})
+	}
+	if f.Type == schema.UUID {
+		members = append(members, value.Member{Name: "format", Value: text("uuid")})
+	}
+	if f.Values != nil {
+		members = append(members, value.Member{Name: "enum", Value: value.OfArray(f.Values)})
+	}
+	if f.Length > 0 && typ == "string" {
+		members = append(members, value.Member{Name: "maxLength", Value: value.OfInt(int64(f.Length))})
+	}
+	return value.OfObject(members)
+}

@@ -1,0 +1,316 @@
+package action
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/policy/expression"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// The names that every expression of an action can use, besides lookups.
+const (
+	inputName     = "input"
+	recordName    = "record"
+	nowName       = "now"
+	principalName = "principal"
+)
+
+// Arguments that calls have besides those of the action.
+const (
+	ReasonArgument = "reason"
+	DryRunArgument = "dry_run"
+	RecordArgument = "object_id"
+)
+
+// A Fault is one thing that is wrong with a declaration.
+type Fault struct {
+	On, Action string   // as declared
+	Key        []string // below the action: "set", "title"
+	Message    string
+}
+
+// Error returns the place and the message.
+func (f *Fault) Error() string {
+	return "classes." + f.On + ".actions." + strings.Join(append([]string{f.Action}, f.Key...), ".") + ": " + f.Message
+}
+
+// A Set is actions that were compiled. The zero Set has none.
+type Set struct {
+	actions []*Action // by name, then class
+}
+
+// Compile compiles declarations against the rules in force and their catalogue. All that is wrong is in the error:
+// Faults, joined.
+func Compile(declared []Declaration, p *policy.Policy) (*Set, error) {
+	s := &Set{}
+	var errs []error
+	expressions := expression.NewCompiler()
+	for _, d := range declared {
+		b := builder{policy: p, base: expressions, Action: &Action{Declaration: d}}
+		b.build()
+		for _, other := range s.actions {
+			switch {
+			case other.Name != d.Name || b.Class == nil:
+			case other.Class.FullName() == b.Class.FullName():
+				b.wrong(nil, "the class has another action of the name")
+			case other.Tool && d.Tool:
+				b.wrong([]string{"tool"}, "another tool has the name: the action of %s", other.On)
+			}
+		}
+		errs = append(errs, b.errs...)
+		s.actions = append(s.actions, b.Action)
+	}
+	if errs != nil {
+		return nil, errors.Join(errs...)
+	}
+	slices.SortFunc(s.actions, func(a, b *Action) int {
+		return strings.Compare(a.Name+" "+a.Class.FullName(), b.Name+" "+b.Class.FullName())
+	})
+	return s, nil
+}
+
+// All returns the actions, by name.
+func (s *Set) All() []*Action { return slices.Clone(s.actions) }
+
+// On returns the actions of a class, "source.Class", by name.
+func (s *Set) On(class string) []*Action {
+	var out []*Action
+	for _, a := range s.actions {
+		if a.Class.FullName() == class {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// A builder compiles one declaration.
+type builder struct {
+	*Action
+	policy *policy.Policy
+	base   *expression.Compiler // over principal
+	over   *expression.Compiler // over all that the action's expressions can use
+	fields []string             // of the class, visible and not masked
+	errs   []error
+}
+
+func (b *builder) wrong(at []string, format string, args ...any) {
+	b.errs = append(b.errs, &Fault{b.Declaration.On, b.Name, slices.Clone(at), fmt.Sprintf(format, args...)})
+}
+
+func (b *builder) build() {
+	if b.Class, b.fields = b.opened(b.Declaration.On, nil); b.Class == nil {
+		return
+	}
+	if !slices.Contains(Dos(), b.Do) {
+		b.wrong([]string{"do"}, "must be create, update, delete, sql, http or go")
+		return
+	}
+	b.scope()
+	b.target()
+	b.arguments()
+	if b.schema == nil {
+		return
+	}
+	b.variables()
+	template := func(key string, v value.Value) *template {
+		if v.IsNull() {
+			return nil
+		}
+		return compileTemplate(b.over, v, []string{key}, b.wrong)
+	}
+	if b.record, b.summary = template("record", b.Record), template("summary", b.Summary); b.record != nil && b.Do == Create {
+		b.wrong([]string{"record"}, "a new record has no id yet; take it out")
+	}
+	b.sets()
+	b.requirements()
+	b.transit()
+}
+
+// opened returns a class and those of its fields that actions can name.
+func (b *builder) opened(name string, at []string) (*schema.Class, []string) {
+	class, visible, masked, err := b.policy.Shown(name)
+	if err != nil {
+		b.wrong(at, "%v", err)
+		return nil, nil
+	}
+	var names []string
+	for _, f := range visible {
+		if !slices.Contains(masked, f.Name) {
+			names = append(names, f.Name)
+		}
+	}
+	return class, names
+}
+
+func (b *builder) scope() {
+	switch b.Scope = b.Permission; b.Scope {
+	case identity.Write, identity.Delete, identity.Schema:
+	case "":
+		if b.Scope = identity.Write; b.Do == Delete {
+			b.Scope = identity.Delete
+		}
+	default:
+		b.wrong([]string{"permission"}, "must be write, delete or schema")
+	}
+	if b.Do == Delete && b.Scope == identity.Write {
+		b.wrong([]string{"permission"}, "what deletes needs delete or schema")
+	}
+}
+
+// target looks at what belongs to one Do alone.
+func (b *builder) target() {
+	needs := func(key, text string, of Do) {
+		switch {
+		case b.Do == of && strings.TrimSpace(text) == "":
+			b.wrong([]string{key}, "do: %s needs it", of)
+		case b.Do != of && text != "":
+			b.wrong([]string{key}, "belongs to do: %s alone", of)
+		}
+	}
+	needs("statement", b.Statement, SQL)
+	needs("api", b.API, HTTP)
+	needs("operation", b.Operation, HTTP)
+	if b.Do == SQL {
+		sum := sha256.Sum256([]byte(b.Statement))
+		b.statement = hex.EncodeToString(sum[:])
+	}
+	if b.Class.View && (b.Do == Create || b.Do == Update || b.Do == Delete) {
+		b.wrong([]string{"do"}, "%s is a view of the database: its records can't be written", b.Class.Name)
+	}
+	if !b.Class.View && len(b.Class.Key) == 0 && b.Do != HTTP && b.Do != Go && b.Do != SQL {
+		b.wrong([]string{"do"}, "records of %s have no id: they can't be written one by one", b.Class.Name)
+	}
+}
+
+// identifier is what CEL takes for a name.
+var identifier = regexp.MustCompile(`^[a-z][a-zA-Z0-9_]{0,40}$`)
+
+// variables makes the compiler of the action's expressions.
+func (b *builder) variables() {
+	vars := []expression.Variable{{Name: inputName, What: "the input", Members: b.schema.Names()}, {Name: nowName, What: "the time", Instant: true}}
+	if b.Do != Create {
+		vars = append(vars, expression.Variable{Name: recordName, What: "a record of " + b.Class.Name, Members: b.fields})
+	}
+	// A lookup's id is worked out before any lookup is there.
+	first := b.base.Over(vars...)
+	for _, name := range slices.Sorted(maps.Keys(b.Lookup)) {
+		at := []string{"lookup", name}
+		if !identifier.MatchString(name) || slices.Contains([]string{inputName, recordName, nowName, principalName, "change", "in", "true", "false", "null"}, name) {
+			b.wrong(at, "a lookup is named with letters, digits and _, a small letter first, and not as what expressions have already")
+			continue
+		}
+		class, fields := b.opened(b.Lookup[name].Class, append(at, "class"))
+		if class == nil {
+			continue
+		}
+		id := compileTemplate(first, b.Lookup[name].ID, append(at, "id"), b.wrong)
+		b.lookups = append(b.lookups, lookup{name, class.FullName(), id})
+		vars = append(vars, expression.Variable{Name: name, What: "a record of " + class.Name, Members: fields})
+	}
+	b.over = b.base.Over(vars...)
+}
+
+// sets compiles what is written.
+func (b *builder) sets() {
+	if !b.Set.IsNull() && b.Set.Kind() != value.Object {
+		b.wrong([]string{"set"}, "must be an object of values by name")
+		return
+	}
+	record := b.Do == Create || b.Do == Update
+	for _, m := range b.Set.Members() {
+		at := []string{"set", m.Name}
+		switch f := b.Class.Field(m.Name); {
+		case !record || f != nil && slices.Contains(b.fields, m.Name) && !f.Generated:
+		case f != nil && f.Generated:
+			b.wrong(at, "%s is filled in by the source", m.Name)
+		default:
+			b.wrong(at, "%s has no field %q that agents see%s", b.Class.Name, problem.Cut(m.Name), problem.DidYouMean(problem.Nearest(m.Name, b.fields, 2)))
+		}
+		if slices.Contains(b.Permitted, m.Name) {
+			b.wrong(at, "%s is permitted as well: an argument sets it", m.Name)
+		}
+		b.set = append(b.set, named{m.Name, compileTemplate(b.over, m.Value, at, b.wrong)})
+	}
+	b.permitted = b.Permitted
+	switch {
+	case b.Do == Delete && (b.set != nil || b.permitted != nil):
+		b.wrong([]string{"set"}, "what deletes sets nothing; take it out")
+	case record && b.set == nil && b.permitted == nil:
+		b.wrong(nil, "needs set, or permitted")
+	case b.permitted != nil && !record:
+		b.wrong([]string{"permitted"}, "belongs to do: create and do: update alone")
+	}
+}
+
+func (b *builder) requirements() {
+	for i, r := range b.Require {
+		at := []string{"require", fmt.Sprint(i)}
+		that, err := b.over.Compile(r.That, expression.Bool)
+		if err != nil {
+			b.wrong(append(at, "that"), "%v", err)
+		}
+		if strings.TrimSpace(r.Message) == "" {
+			b.wrong(append(at, "message"), "must say what the agent is to do")
+		}
+		if r.Field != "" && !slices.Contains(b.schema.Names(), r.Field) {
+			b.wrong(append(at, "field"), "the input has no %q%s", problem.Cut(r.Field), problem.DidYouMean(problem.Nearest(r.Field, b.schema.Names(), 2)))
+		}
+		b.require = append(b.require, requirement{r, that})
+	}
+}
+
+// transit compiles what may follow what.
+func (b *builder) transit() {
+	for _, field := range slices.Sorted(maps.Keys(b.Transitions)) {
+		at := []string{"transitions", field}
+		t := transition{field: field, next: b.Transitions[field]}
+		if slices.Contains(b.permitted, field) {
+			t.argument = field
+		}
+		sets := t.argument != ""
+		for _, n := range b.set {
+			if n.name == field {
+				t.argument, sets = n.of.argument(), true
+			}
+		}
+		f := b.Class.Field(field)
+		switch {
+		case b.Do != Update:
+			b.wrong(at, "belongs to do: update alone")
+		case f == nil || !slices.Contains(b.fields, field):
+			b.wrong(at, "%s has no field %q that agents see%s", b.Class.Name, problem.Cut(field), problem.DidYouMean(problem.Nearest(field, b.fields, 2)))
+		case !sets:
+			b.wrong(at, "the action doesn't set %s", field)
+		}
+		if f != nil && f.Values != nil {
+			b.known(at, f, t.next)
+		}
+		b.transitions = append(b.transitions, t)
+	}
+}
+
+// known refuses values that a field can't have.
+func (b *builder) known(at []string, f *schema.Field, next map[string][]string) {
+	values := make([]string, len(f.Values))
+	for i, v := range f.Values {
+		values[i] = v.String()
+	}
+	for _, from := range slices.Sorted(maps.Keys(next)) {
+		for _, name := range append([]string{from}, next[from]...) {
+			if !slices.Contains(values, name) {
+				b.wrong(append(at, from), "%s can't be %q%s", f.Name, problem.Cut(name), problem.DidYouMean(problem.Nearest(name, values, 2)))
+			}
+		}
+	}
+}

@@ -1,0 +1,264 @@
+package action
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// A Call is one call of an action.
+type Call struct {
+	Who    identity.Principal
+	Record string      // the id that the caller gives; "" for none
+	Input  value.Value // an Object
+	At     string      // where Input stands in the arguments of the tool: a JSON pointer, "" for all of them
+	Now    time.Time
+	Reader Reader
+}
+
+// Request checks a call and returns what it asks to be written; or refuses it, with the argument, the rule and a
+// sentence for each thing that is wrong. It reads records, and writes nothing.
+func (a *Action) Request(ctx context.Context, c Call) (write.Request, error) {
+	if err := a.schema.Check(c.Input); err != nil {
+		return write.Request{}, moved(err, c.At)
+	}
+	s := &scene{who: c.Who, variables: map[string]value.Value{inputName: a.filled(c.Input), nowName: value.OfTime(c.Now.UTC().Truncate(time.Microsecond))}}
+	id, err := a.found(ctx, c, s)
+	if err != nil {
+		return write.Request{}, err
+	}
+	if err := a.look(ctx, c, s); err != nil {
+		return write.Request{}, err
+	}
+	if err := a.required(c, s); err != nil {
+		return write.Request{}, err
+	}
+	sets, err := evalAll(a.set, s)
+	if err != nil {
+		return write.Request{}, err
+	}
+	for _, name := range a.permitted {
+		if v, ok := s.variables[inputName].Get(name); ok {
+			sets = append(sets, value.Member{Name: name, Value: v})
+		}
+	}
+	if err := a.follows(c, s, sets); err != nil {
+		return write.Request{}, err
+	}
+	w, err := a.write(id, sets)
+	if err != nil {
+		return write.Request{}, err
+	}
+	r := write.Request{Writes: []write.Write{w}, Action: a.Name, Mode: a.Review}
+	if a.summary != nil {
+		if v, err := a.summary.eval(s); err == nil && v.Kind() == value.String {
+			r.Title = v.Text()
+		}
+	}
+	return r, nil
+}
+
+// filled returns the input with the defaults of what it leaves out.
+func (a *Action) filled(in value.Value) value.Value {
+	members := slices.Clone(in.Members())
+	for _, d := range a.defaults {
+		if _, ok := in.Get(d.Name); !ok {
+			members = append(members, d)
+		}
+	}
+	return value.OfObject(members)
+}
+
+// found reads the record that a call is about, and returns its id; "" where it is about none.
+func (a *Action) found(ctx context.Context, c Call, s *scene) (string, error) {
+	id, at := c.Record, "/"+RecordArgument
+	switch {
+	case a.record != nil && c.Record != "":
+		return "", &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: a.Name + " finds its record by its own arguments; leave object_id out"}
+	case a.record != nil:
+		v, err := a.record.eval(s)
+		if err != nil && !errors.Is(err, errAbsent) {
+			return "", err
+		}
+		id, at = v.String(), c.At+"/"+a.record.argument()
+		if err != nil || v.IsNull() {
+			id = ""
+		}
+	}
+	switch {
+	case id == "" && (a.Do == Update || a.Do == Delete):
+		return "", &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: a.Name + " needs the id of a record"}
+	case id == "":
+		s.variables[recordName] = value.Value{}
+		return "", nil
+	case a.Do == Create:
+		return "", &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: a.Name + " makes a new record; leave object_id out"}
+	}
+	record, err := c.Reader.Record(ctx, a.Class.FullName(), id)
+	if err != nil {
+		return "", err
+	}
+	if record.IsNull() {
+		return "", absent(a.Class.Name, id, at)
+	}
+	s.variables[recordName] = record
+	return id, nil
+}
+
+// absent is the answer for a record that isn't there and for one outside of the view: the same bytes.
+func absent(class, id, at string) error {
+	return &problem.Error{Code: problem.NotFound, Pointer: strings.TrimSuffix(at, "/"), Detail: fmt.Sprintf("%s has no record %q", class, problem.Cut(id))}
+}
+
+// look reads the records that expressions ask about.
+func (a *Action) look(ctx context.Context, c Call, s *scene) error {
+	for _, l := range a.lookups {
+		v, err := l.id.eval(s)
+		if err != nil && !errors.Is(err, errAbsent) {
+			return err
+		}
+		if err != nil || v.IsNull() {
+			s.variables[l.name] = value.Value{}
+			continue
+		}
+		record, err := c.Reader.Record(ctx, l.class, v.String())
+		if err != nil {
+			return err
+		}
+		if record.IsNull() {
+			_, bare, _ := strings.Cut(l.class, ".")
+			return absent(bare, v.String(), c.At+"/"+l.id.argument())
+		}
+		s.variables[l.name] = record
+	}
+	return nil
+}
+
+// required tells of every requirement that isn't met. One that can't be evaluated isn't.
+func (a *Action) required(c Call, s *scene) error {
+	var faults []problem.Fault
+	for _, r := range a.require {
+		v, err := r.that.EvalOver(s.who, s.variables)
+		if err != nil || !v.Bool() {
+			at := c.At
+			if r.Field != "" {
+				at += "/" + r.Field
+			}
+			faults = append(faults, problem.Fault{Pointer: at, Rule: "require", Message: r.Message})
+		}
+	}
+	return refused(faults)
+}
+
+// follows refuses values that may not come after those that the record has.
+func (a *Action) follows(c Call, s *scene, sets []value.Member) error {
+	var faults []problem.Fault
+	for _, t := range a.transitions {
+		to, ok := value.OfObject(sets).Get(t.field)
+		if !ok {
+			continue
+		}
+		from, _ := s.variables[recordName].Get(t.field)
+		next := t.next[from.String()]
+		if slices.Contains(next, to.String()) && !to.IsNull() {
+			continue
+		}
+		name := t.argument
+		if name == "" {
+			name = t.field
+		}
+		message := fmt.Sprintf("%s can't go from %s to %s", name, problem.Cut(from.String()), problem.Cut(to.String()))
+		if value.Equal(from, to) {
+			message = fmt.Sprintf("%s is %s already", name, problem.Cut(to.String()))
+		}
+		if allowed := strings.Join(next, ", "); allowed != "" {
+			message += fmt.Sprintf("; from %s it can go to %s", problem.Cut(from.String()), allowed)
+		} else {
+			message += fmt.Sprintf("; nothing may follow %s", problem.Cut(from.String()))
+		}
+		faults = append(faults, problem.Fault{Pointer: strings.TrimSuffix(c.At+"/"+t.argument, "/"), Rule: "transitions", Message: message})
+	}
+	return refused(faults)
+}
+
+func refused(faults []problem.Fault) error {
+	if faults == nil {
+		return nil
+	}
+	messages := make([]string, len(faults))
+	for i, f := range faults {
+		messages[i] = f.Message
+	}
+	return &problem.Error{Code: problem.InvalidArgument, Kind: faults[0].Rule, Pointer: faults[0].Pointer, Detail: strings.Join(messages, "; "), Faults: faults}
+}
+
+// write is what the call asks for.
+func (a *Action) write(id string, sets []value.Member) (write.Write, error) {
+	class, data := a.Class.FullName(), value.OfObject(sets)
+	switch a.Do {
+	case Create:
+		return &write.Create{Class: class, Data: data}, nil
+	case Update:
+		if len(sets) == 0 {
+			return nil, problem.New(problem.InvalidArgument, "there is nothing to change: no argument sets a field")
+		}
+		return &write.Update{Class: class, ID: id, Data: data}, nil
+	case Delete:
+		return &write.Delete{Class: class, ID: id}, nil
+	case HTTP:
+		return &write.Call{Source: a.API, Operation: a.Operation, Request: data}, nil
+	case SQL:
+		// The statement stands in what is approved by its digest: another text under the same name isn't what was reviewed.
+		data = value.OfObject([]value.Member{{Name: "statement", Value: value.OfString(a.statement)}, {Name: "parameters", Value: data}})
+	}
+	return &write.Action{Class: class, Name: a.Name, ID: id, Input: data, Source: a.Class.Source}, nil
+}
+
+// Place turns what a step behind the action says of a field into what it says of the argument that sets it.
+func (a *Action) Place(err error, at string) error {
+	p, ok := errors.AsType[*problem.Error](err)
+	if !ok {
+		return err
+	}
+	q := *p
+	field, of := strings.CutPrefix(p.Pointer, "/data/")
+	switch {
+	case of:
+		q.Pointer = at
+		if slices.Contains(a.permitted, field) {
+			q.Pointer = at + "/" + field
+		}
+		for _, n := range a.set {
+			if n.name == field && n.of.argument() != "" {
+				q.Pointer = at + "/" + n.of.argument()
+			}
+		}
+	case p.Pointer == "/object_id" && a.record != nil:
+		q.Pointer = strings.TrimSuffix(at+"/"+a.record.argument(), "/")
+	case p.Pointer == "/class_name" || p.Pointer == "/data":
+		q.Pointer = at
+	}
+	return &q
+}
+
+// moved puts at before the places of faults.
+func moved(err error, at string) error {
+	p, ok := errors.AsType[*problem.Error](err)
+	if !ok || at == "" {
+		return err
+	}
+	q := *p
+	q.Pointer, q.Faults = at+p.Pointer, slices.Clone(p.Faults)
+	for i := range q.Faults {
+		q.Faults[i].Pointer = at + q.Faults[i].Pointer
+	}
+	return &q
+}
