@@ -121,6 +121,7 @@ var mayImport = map[string]string{
 	"cmd/bailiwick/oneshot":  ". client cmd/bailiwick/export cmd/bailiwick/plant cmd/bailiwick/terminal identity problem server value",
 	"cmd/bailiwick/plant":    "*",
 	"cmd/bailiwick/policies": "audit cmd/bailiwick/plant cmd/bailiwick/terminal config config/strict expect exposure exposure/findings identity problem trial",
+	"cmd/bailiwick/reviews":  "api change client cmd/bailiwick/terminal problem review value",
 	"cmd/bailiwick/terminal": "client config problem",
 	"cmd/bailiwick/tokens":   "cmd/bailiwick/plant cmd/bailiwick/terminal config exposure identity policy/expression problem query value",
 }

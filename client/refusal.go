@@ -26,6 +26,14 @@ func (r *Refusal) Unwrap() error { return r.Problem }
 
 // refusalOf reads the error that a tool gave as its result.
 func refusalOf(a Answer) error {
+	if r, ok := ReadRefusal(a.Structured); ok {
+		return r
+	}
+	return &Refusal{Problem: problem.New(problem.Upstream, a.Text)}
+}
+
+// ReadRefusal reads {error, error_code, …}, as every door of a gateway writes a failure, and whether body is that.
+func ReadRefusal(body []byte) (*Refusal, bool) {
 	var told struct {
 		Error   string       `json:"error"`
 		Code    problem.Code `json:"error_code"`
@@ -39,17 +47,17 @@ func refusalOf(a Answer) error {
 		Suggestion string  `json:"suggestion"`
 		RetryAfter float64 `json:"retry_after"`
 	}
-	if json.Unmarshal(a.Structured, &told) != nil || told.Code == "" {
-		return &Refusal{Problem: problem.New(problem.Upstream, a.Text)}
+	if json.Unmarshal(body, &told) != nil || told.Code == "" {
+		return nil, false
 	}
 	var denial *problem.Denial
 	if told.Details.Kind != "" {
 		denial = &told.Details.Denial
 	}
-	return &Refusal{Raw: a.Structured, Problem: &problem.Error{
+	return &Refusal{Raw: body, Problem: &problem.Error{
 		Denial: denial, Code: told.Code, Detail: told.Error, Suggestion: told.Suggestion, Pointer: told.Details.Pointer, Near: told.Details.Near,
 		Faults: told.Details.Errors, Scope: told.Details.Scope, RetryAfter: time.Duration(told.RetryAfter * float64(time.Second)),
-	}}
+	}}, true
 }
 
 // refused reads the error that the protocol gave instead of a result. An unknown tool gets its near names from

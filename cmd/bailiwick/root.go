@@ -7,6 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/oneshot"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/plant"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/policies"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/reviews"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/terminal"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/tokens"
 )
@@ -31,7 +32,7 @@ func rootCommand(t *terminal.Terminal) *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return terminal.Usage(err) })
 	terminal.Group(root)
 	root.AddCommand(demoCommand(t), serveCommand(t), oneshot.Call(t), oneshot.Tools(t), oneshot.Schema(t), oneshot.Export(t), tokens.Command(t),
-		audits.Command(t), policies.Command(t), checkCommand(t), initCommand(t), conformanceCommand(t), versionCommand(t))
+		audits.Command(t), reviews.Command(t), policies.Command(t), checkCommand(t), initCommand(t), conformanceCommand(t), versionCommand(t))
 	return root
 }
 
