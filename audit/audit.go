@@ -67,6 +67,17 @@ const (
 	Cancelled = "cancelled"
 )
 
+// The outcomes of calls about changes, where they are what they were meant to be.
+const (
+	Proposed  = "proposed"
+	Withdrawn = "withdrawn" // by the agent that proposed
+	Approved  = "approved"
+	Rejected  = "rejected"
+	Expired   = "expired"
+	Applying  = "applying" // what comes next is written, or its record is missing
+	Applied   = "applied"
+)
+
 // A Log appends records. Append sets Seq, Prev and Hash and returns when the record is durable.
 // It is safe for use by several goroutines. A cancelled context ends the waiting; whether the record was kept is then
 // not known, so a call that must be recorded is appended under context.WithoutCancel.

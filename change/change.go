@@ -45,8 +45,9 @@ type Change struct {
 
 	// Who and why.
 	Agent       Party       `json:"agent"`
-	Reason      string      `json:"reason,omitzero"` // in the agent's words; untrusted
-	Input       value.Value `json:"input"`           // the arguments as asked
+	Asker       *Party      `json:"asked_by,omitzero"` // the person who asked for it in the agent's name: a revert; nil where the agent did
+	Reason      string      `json:"reason,omitzero"`   // in the agent's words; untrusted
+	Input       value.Value `json:"input"`             // the arguments as asked
 	Correlation string      `json:"correlation_id"`
 	After       []string    `json:"after,omitzero"`   // changes that must have been applied before
 	Reverts     string      `json:"reverts,omitzero"` // the change that this one takes back

@@ -7,12 +7,11 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
-	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Eligible reports, by nil, whether who may decide about changes of agent at all: a human credential with the scope
-// review, with a name, and not the human behind the agent unless the queue allows that. It looks at no field of the change.
-func (q *Queue) Eligible(who identity.Principal, agent Party) error {
+// Eligible reports, by nil, whether who may decide about c at all: a human credential with the scope review, with a name,
+// and neither the human behind the agent nor who asked for the change, unless the queue allows that.
+func (q *Queue) Eligible(who identity.Principal, c *Change) error {
 	refuse := func(kind, detail string) error {
 		return &problem.Error{Code: problem.PermissionDenied, Kind: kind, Detail: detail}
 	}
@@ -24,8 +23,12 @@ func (q *Queue) Eligible(who identity.Principal, agent Party) error {
 		return &problem.Error{Code: problem.PermissionDenied, Kind: "scope", Scope: string(identity.Review), Detail: "deciding about a change needs the scope review"}
 	case by.Human() == "":
 		return refuse("no_owner", "the credential doesn't say which person it belongs to")
-	case !q.o.Single && (by.Human() == agent.Human() || who.ID == agent.Principal):
+	case q.o.Single:
+		return nil
+	case by.Human() == c.Agent.Human() || who.ID == c.Agent.Principal:
 		return refuse("four_eyes", "the change was proposed by an agent of yours: another person decides about it")
+	case c.Asker != nil && by.Human() == c.Asker.Human():
+		return refuse("four_eyes", "you asked for this change: another person decides about it")
 	}
 	return nil
 }
@@ -49,7 +52,7 @@ func (q *Queue) Approve(ctx context.Context, id string, who identity.Principal, 
 		return nil, err
 	}
 	by := PartyOf(who)
-	d := Decision{By: by, Approve: true, Digest: v.Digest, Comment: v.Comment, Broken: v.Broken, Single: by.Human() == c.Agent.Human()}
+	d := Decision{By: by, Approve: true, Digest: v.Digest, Comment: v.Comment, Broken: v.Broken, Single: q.own(by, c)}
 	if d.At, err = q.store.Now(ctx); err != nil {
 		return nil, failed(err)
 	}
@@ -65,7 +68,7 @@ func (q *Queue) Approve(ctx context.Context, id string, who identity.Principal, 
 }
 
 func (q *Queue) mayApprove(c *Change, who identity.Principal, v Verdict) error {
-	err := q.Eligible(who, c.Agent)
+	err := q.Eligible(who, c)
 	p := problem.Of(err)
 	switch {
 	case err != nil && !(v.Broken && p.Kind == "four_eyes"):
@@ -82,6 +85,11 @@ func (q *Queue) mayApprove(c *Change, who identity.Principal, v Verdict) error {
 		return &problem.Error{Code: problem.Conflict, Kind: "decided", Detail: "you have approved this change already: another person has to"}
 	}
 	return nil
+}
+
+// own reports whether c is by's own: by an agent of theirs, or asked for by them.
+func (q *Queue) own(by Party, c *Change) bool {
+	return by.Human() == c.Agent.Human() || c.Asker != nil && by.Human() == c.Asker.Human()
 }
 
 // loud is what the history says of a decision, before the words of the person.
@@ -115,7 +123,7 @@ func (q *Queue) Reject(ctx context.Context, id string, who identity.Principal, r
 		return nil, err
 	}
 	// The agent's own human may always stop it: a refusal needs no second pair of eyes.
-	if err := q.Eligible(who, c.Agent); err != nil && problem.Of(err).Kind != "four_eyes" {
+	if err := q.Eligible(who, c); err != nil && problem.Of(err).Kind != "four_eyes" {
 		return nil, err
 	}
 	by := PartyOf(who)
@@ -165,20 +173,13 @@ func (q *Queue) Renew(ctx context.Context, c *Change, p Preview, by identity.Pri
 	return q.move(ctx, c, EventRenewed, Step{By: by.Owner}, Guard{Life: q.o.Life})
 }
 
-// Judged notes in c, before it is filed or renewed, that writes are let through only after a review.
-func (c *Change) Judged(gate write.Mode) {
-	if c.Mode == write.Allow && gate != write.Allow {
-		c.Mode, c.Need = write.Review, max(c.Need, 1)
-	}
-}
-
 // Settle says what became of a change whose target did not answer. Anybody who is Eligible may.
 func (q *Queue) Settle(ctx context.Context, id string, who identity.Principal, applied bool, reason string) (*Change, error) {
 	c, err := q.Get(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	if err := q.Eligible(who, c.Agent); err != nil {
+	if err := q.Eligible(who, c); err != nil {
 		return nil, err
 	}
 	if c.State != Unknown {

@@ -56,7 +56,7 @@ func (p Party) Human() string { return strings.ToLower(strings.TrimSpace(p.Owner
 // A change that a rule lets through at once is filed as approved by that rule.
 func (q *Queue) Propose(ctx context.Context, c *Change) (*Change, error) {
 	if c.Mode == write.Deny {
-		return nil, &problem.Error{Code: problem.PermissionDenied, Kind: "review_denied", Detail: "a rule of the application's owners denies this write"}
+		return nil, Denied()
 	}
 	c.ID, c.State, c.Digest = newID(), Pending, c.Sum()
 	c.History = []Step{{State: Pending, Event: EventCreated, By: c.Agent.Name, Digest: c.Digest}}
@@ -84,6 +84,11 @@ func (q *Queue) Get(ctx context.Context, id string) (*Change, error) {
 		return nil, failed(err)
 	}
 	return c, nil
+}
+
+// Denied refuses what a rule denies.
+func Denied() *problem.Error {
+	return &problem.Error{Code: problem.PermissionDenied, Kind: "review_denied", Detail: "a rule of the application's owners denies this write"}
 }
 
 // NotFound refuses a change that isn't there for the asker, whether or not it is for others.

@@ -50,12 +50,19 @@ func Judge(c *Change, rules []Rule, who identity.Principal, asked write.Mode) {
 		if mode == "" && r.Approvals > 0 {
 			mode = write.Review
 		}
-		c.Mode = stricter(c.Mode, mode)
+		c.Mode = Stricter(c.Mode, mode)
 	}
 	c.Rule = strings.Join(by, ", ")
 	c.Mode = cmp.Or(c.Mode, write.Review)
 	if c.Mode == write.Allow {
 		c.Need = 0
+	}
+}
+
+// Reviewed has c wait for people though a rule would let it through: a gate stands before it.
+func (c *Change) Reviewed() {
+	if c.Mode == write.Allow {
+		c.Mode, c.Need = write.Review, max(c.Need, 1)
 	}
 }
 
@@ -108,8 +115,8 @@ func higher(a, b Risk) Risk {
 	return a
 }
 
-// stricter returns the mode that holds of two; "" says nothing.
-func stricter(a, b write.Mode) write.Mode {
+// Stricter returns the mode that holds of two; "" says nothing.
+func Stricter(a, b write.Mode) write.Mode {
 	order := []write.Mode{"", write.Allow, write.Review, write.Deny}
 	if slices.Index(order, b) > slices.Index(order, a) {
 		return b

@@ -128,7 +128,7 @@ func (p *Policy) passes(u Use) error {
 	gate, key := p.Gate(u.Kind())
 	refused := &problem.Error{Code: problem.PermissionDenied, Kind: "gate", Detail: u.Tool + " makes writes of no known kind"}
 	switch {
-	case gate == On:
+	case gate == On, gate == Review && u.Proposes:
 		return nil
 	case gate == Review:
 		refused.Detail = fmt.Sprintf("%s need a review (%s: review), which %s doesn't offer", written(key), key, u.Tool)
@@ -143,6 +143,8 @@ type Use struct {
 	Tool   string
 	Needs  identity.Scope
 	Writes Write // what kind of write it makes at once; "" takes WriteAction where Needs is more than reading
+
+	Proposes bool // what it writes waits for people
 
 	// Through are the tools that stand in the asker's list for it, where Tool is the name of no tool but of what leads
 	// to some. Nil takes Tool.

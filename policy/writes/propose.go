@@ -11,6 +11,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
+// Revert is the action that takes back what was applied. It sets again what a record had, whether or not an agent may set
+// that by itself.
+const Revert = "revert"
+
 // Propose lets who propose r, or refuses it. It looks at the gates and scopes of each write, not only at those of the
 // tool that was called: a group may hold writes of several kinds.
 func Propose(p *policy.Policy, who identity.Principal, r write.Request) (Draft, error) {
@@ -124,26 +128,31 @@ func (w *writer) item(asked write.Write) (Item, string, error) {
 	return Item{}, "", problem.New(problem.Internal, fmt.Sprintf("policy can't write %T", asked))
 }
 
-// needs are the scope and the kind of gate that a write asks for.
-func (w *writer) needs(op write.Op) (identity.Scope, policy.Write) {
-	scope, kind := identity.Write, policy.WriteAction
+// Kind returns the kind of gate that a write of op stands behind; action is what made it, "" for none.
+func Kind(op write.Op, action string) policy.Write {
 	switch {
 	case op == write.OpSchema:
-		return identity.Schema, policy.WriteSchema
-	case op == write.OpDelete:
-		scope = identity.Delete
+		return policy.WriteSchema
+	case action == "" && (op == write.OpCreate || op == write.OpUpdate || op == write.OpDelete):
+		return policy.WriteRaw
 	}
-	if w.action == "" && (op == write.OpCreate || op == write.OpUpdate || op == write.OpDelete) {
-		kind = policy.WriteRaw
-	}
-	return scope, kind
+	return policy.WriteAction
 }
 
-// may looks at the gate and the scope of a write. An action answers for its scope itself: what it deletes is what it is
-// for.
+// scope is what a write asks for. An action answers for its scope itself: what it deletes is what it is for.
+func (w *writer) scope(op write.Op) identity.Scope {
+	switch {
+	case op == write.OpSchema:
+		return identity.Schema
+	case op == write.OpDelete && w.action == "":
+		return identity.Delete
+	}
+	return identity.Write
+}
+
+// may looks at the gate and the scope of a write.
 func (w *writer) may(asked write.Write) error {
-	scope, kind := w.needs(asked.Op())
-	gate, key := w.policy.Gate(kind)
+	gate, key := w.policy.Gate(Kind(asked.Op(), w.action))
 	if gate == policy.Off {
 		what := "writes"
 		if _, name, ok := strings.Cut(key, "."); ok {
@@ -151,10 +160,7 @@ func (w *writer) may(asked write.Write) error {
 		}
 		return &problem.Error{Code: problem.PermissionDenied, Kind: "gate", Pointer: w.at, Detail: fmt.Sprintf("%s are switched off (%s)", what, key)}
 	}
-	if w.action != "" {
-		scope = identity.Write
-	}
-	if !w.who.Has(scope) {
+	if scope := w.scope(asked.Op()); !w.who.Has(scope) {
 		return &problem.Error{Code: problem.PermissionDenied, Kind: "scope", Scope: string(scope), Pointer: w.at,
 			Detail: fmt.Sprintf("a %s needs the scope %s", asked.Op(), scope)}
 	}

@@ -17,6 +17,9 @@ import (
 func (w *writer) sets(v *policy.View, data value.Value, op write.Op) ([]Set, error) {
 	given := map[string]Set{}
 	for _, m := range data.Members() {
+		if f := v.Field(m.Name); w.action == Revert && f != nil && f.Generated {
+			continue // the source fills it in again
+		}
 		s, err := w.set(v, m, op)
 		if err != nil {
 			return nil, err
@@ -50,7 +53,7 @@ func (w *writer) set(v *policy.View, m value.Member, op write.Op) (Set, error) {
 	}
 	permitted := v.Rule().Permitted
 	switch {
-	case permitted != nil && !slices.Contains(permitted, f.Name):
+	case permitted != nil && w.action != Revert && !slices.Contains(permitted, f.Name):
 		return refuse(problem.PermissionDenied, "not_permitted", "%s of %s can't be set; those that can are %s", f.Name, v.Name(), strings.Join(permitted, ", "))
 	case f.Generated:
 		return refuse(problem.InvalidArgument, "generated", "%s is filled in by the source", f.Name)
