@@ -34,6 +34,7 @@ type Ask struct {
 	Arguments   value.Value                               // an Object; its values are recorded as a digest alone
 	Takes       []string                                  // the names of Tool's arguments: others are recorded as "?"; nil takes all
 	Correlation string                                    // ties the records of one conversation together
+	Proposes    bool                                      // what it writes waits for people, so that a gate of review lets it through
 	Timeout     time.Duration                             // 0 takes DefaultTimeout
 	Progress    func(done, total float64, message string) // tells the caller how far it is; nil tells nobody
 
@@ -44,7 +45,7 @@ type Ask struct {
 
 // use returns a as policy sees it.
 func (a Ask) use() policy.Use {
-	return policy.Use{Tool: a.Tool, Needs: a.Needs, Writes: a.Writes, Through: a.Uses}
+	return policy.Use{Tool: a.Tool, Needs: a.Needs, Writes: a.Writes, Proposes: a.Proposes, Through: a.Uses}
 }
 
 // A Call is one call of a tool that was admitted. It is good until its Do returns.
@@ -55,6 +56,7 @@ type Call struct {
 	record  *audit.Record
 	uses    policy.Uses
 	from    string // the class that was read, as "source.Class"
+	did     string // the outcome of a call that ended well; "" for audit.OK
 
 	progress func(done, total float64, message string)
 }
@@ -78,7 +80,7 @@ func (g *Gateway) Do(ctx context.Context, who identity.Principal, ask Ask, run f
 	n, err := g.admitted(ctx, c, ask, run)
 	c.record.Bytes, c.record.Tokens, c.record.Cost = n, n/tokenBytes, c.used(n).Cost
 	c.record.Micros = g.options.Now().Sub(start).Microseconds()
-	c.record.Outcome, c.record.Uses = audit.OK, c.uses.List(c.policy)
+	c.record.Outcome, c.record.Uses = cmp.Or(c.did, audit.OK), c.uses.List(c.policy)
 	if err != nil {
 		c.conclude(problem.Of(err))
 	}

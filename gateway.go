@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/mask"
@@ -37,6 +38,8 @@ import (
 type Options struct {
 	Sources map[string]source.Source // by the name that classes have before the dot
 	Rules   policy.Rules             // the zero Rules show nothing
+	Changes *change.Queue            // where what agents propose waits for people; nil takes no changes
+	Today   Today                    // says who a principal is when its change is applied; nil takes it as it was
 	Audit   audit.Log                // where calls are recorded; nil refuses, for what can't be recorded isn't answered
 	Args    audit.ArgHasher          // hashes arguments for the record; the zero one leaves them out
 	Limits  limit.Options            // the zero Options take the defaults
@@ -56,6 +59,7 @@ type Gateway struct {
 	masks   mask.Key
 	policy  atomic.Pointer[policy.Policy]
 	changes sync.Mutex // held by who replaces policy
+	holder  string     // of leases: no other gateway has it
 
 	subscribers subscribers
 }
@@ -79,7 +83,7 @@ func New(ctx context.Context, o Options) (*Gateway, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	g := &Gateway{options: o, limits: limit.New(o.Limits), cursors: cursors, masks: mask.NewKey(o.Secret)}
+	g := &Gateway{options: o, limits: limit.New(o.Limits), cursors: cursors, masks: mask.NewKey(o.Secret), holder: rand.Text()}
 	warnings, err := g.Refresh(ctx)
 	return g, warnings, err
 }

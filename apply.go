@@ -1,0 +1,301 @@
+package bailiwick
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/policy/writes"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/source"
+)
+
+// Today says who a principal is now that was kept when it proposed or approved: identity.Tokens do. An error that is
+// problem.Unauthorized means that its credential is no longer good.
+type Today interface {
+	Today(context.Context, identity.Principal) (identity.Principal, error)
+}
+
+// How the executor goes about.
+const (
+	applyTime = 30 * time.Second // most time that a target may take for one change
+	soon      = 5 * time.Second  // how long who approves waits for what becomes of it
+	round     = time.Second      // how often what is due is looked for without an event
+	atOnce    = 64               // changes of one round
+)
+
+// Execute applies approved changes, ends those that have expired and takes up what another process has left, until ctx
+// ends. Any number of processes that share a store may run it. failed is told of what an operator has to know; nil tells
+// nobody.
+func (g *Gateway) Execute(ctx context.Context, failed func(error)) {
+	queue := g.options.Changes
+	if queue == nil {
+		return
+	}
+	tell := func(err error) {
+		if err != nil && failed != nil && ctx.Err() == nil {
+			failed(err)
+		}
+	}
+	for ctx.Err() == nil {
+		last, err := queue.Store().LastEvent(ctx)
+		tell(err)
+		ids, err := queue.Due(ctx, atOnce)
+		tell(err)
+		for _, id := range ids {
+			tell(g.due(ctx, id))
+		}
+		if len(ids) == atOnce {
+			continue
+		}
+		waiting, cancel := context.WithTimeout(ctx, round)
+		if err := queue.Store().Await(waiting, last); err != nil {
+			<-waiting.Done() // a store that can't be asked isn't asked without a pause
+		}
+		cancel()
+	}
+}
+
+// due does what is to be done with a change.
+func (g *Gateway) due(ctx context.Context, id string) error {
+	queue := g.options.Changes
+	c, err := queue.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	if expired, err := queue.Expire(ctx, c); err != nil || expired {
+		if expired {
+			err = g.note(ctx, c, "changes/expire", &audit.Record{Outcome: audit.Expired})
+		}
+		return err
+	}
+	if c.State != change.Granted && c.State != change.Applying {
+		return nil
+	}
+	_, err = g.apply(ctx, id)
+	if problem.CodeOf(err) == problem.Conflict {
+		return nil // another executor was faster
+	}
+	return err
+}
+
+// settleSoon applies an approved change and returns it as it is after that, or after a few seconds. What is under way
+// goes on: whoever asked may go.
+func (g *Gateway) settleSoon(ctx context.Context, c *change.Change) (*change.Change, error) {
+	if late, err := g.waits(ctx, c); err != nil || late {
+		return c, err
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		g.apply(context.WithoutCancel(ctx), c.ID) // what fails is in the change, or is tried again by an executor
+	}()
+	select {
+	case <-done:
+	case <-time.After(soon):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	return g.options.Changes.Get(ctx, c.ID)
+}
+
+// waits reports whether c waits for another change to be applied.
+func (g *Gateway) waits(ctx context.Context, c *change.Change) (bool, error) {
+	for _, id := range c.After {
+		before, err := g.options.Changes.Get(ctx, id)
+		if err != nil {
+			return false, err
+		}
+		if before.State != change.Applied {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// apply takes an approved change through policy again and has its source write it, once. What becomes of it stands in
+// the change that is returned; an error means that this process could not bring it to an end.
+func (g *Gateway) apply(ctx context.Context, id string) (c *change.Change, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = problem.Panicked(r)
+		}
+	}()
+	queue := g.options.Changes
+	found, err := queue.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if late, err := g.waits(ctx, found); err != nil || late {
+		return found, err
+	}
+	approved, err := queue.Claim(ctx, id, g.holder)
+	if err != nil {
+		return nil, err
+	}
+	if c, err = approved.Change(); err != nil {
+		return nil, err
+	}
+	// A write that can't be recorded doesn't happen. Without the lease's end another executor takes it up.
+	if err := g.note(ctx, c, "changes/apply", &audit.Record{Outcome: audit.Applying}); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, applyTime)
+	defer cancel()
+	event, outcome, err := g.write(ctx, approved)
+	if err != nil {
+		return nil, err
+	}
+	return g.conclude(context.WithoutCancel(ctx), approved, event, outcome)
+}
+
+// conclude records how a change ended, and ends it.
+func (g *Gateway) conclude(ctx context.Context, a change.Approved, event change.EventKind, o change.Outcome) (*change.Change, error) {
+	c, err := a.Change()
+	if err != nil {
+		return nil, err
+	}
+	r := &audit.Record{Outcome: audit.Applied, Code: o.Code, Kind: o.Kind}
+	if o.Receipt != nil {
+		r.Rows = int(o.Receipt.Rows)
+	}
+	switch event {
+	case change.EventFailed:
+		r.Outcome = audit.Failed
+	case change.EventStale, change.EventUnknown:
+		r.Outcome, r.Kind = audit.Refused, string(event)
+	}
+	if err := g.note(ctx, c, "changes/apply", r); err != nil {
+		return nil, err // the effect has its marker: who takes the change up finds it, and records it
+	}
+	o.Record = r.Seq
+	return g.options.Changes.Finish(ctx, a, event, o)
+}
+
+// write decides again and writes. An error means that the outcome isn't known and somebody has to take it up.
+func (g *Gateway) write(ctx context.Context, a change.Approved) (change.EventKind, change.Outcome, error) {
+	c, err := a.Change()
+	if err != nil {
+		return "", change.Outcome{}, err
+	}
+	w, err := g.writer(c.Source)
+	if err != nil {
+		return refused(err)
+	}
+	permit, err := g.permitted(ctx, a)
+	if err != nil {
+		if problem.CodeOf(err) == problem.Internal {
+			return "", change.Outcome{}, err // a store that can't be asked: later
+		}
+		return g.barred(ctx, w, c, err)
+	}
+	receipt, err := w.Apply(ctx, permit)
+	moved := (*change.Moved)(nil)
+	switch {
+	case err == nil:
+		return change.EventApplied, change.Outcome{Receipt: &receipt}, nil
+	case errors.As(err, &moved):
+		return change.EventStale, change.Outcome{Now: moved.Now, Detail: "the records are no longer what was reviewed; nothing was written"}, nil
+	case errors.Is(err, change.ErrFenced):
+		return "", change.Outcome{}, &problem.Error{Code: problem.Conflict, Kind: "fenced", Detail: "another executor has taken the change"}
+	}
+	return g.barred(context.WithoutCancel(ctx), w, c, err)
+}
+
+// barred makes sure that a change which could not be written never is, and says so; or finds that it was written.
+func (g *Gateway) barred(ctx context.Context, w source.Writer, c *change.Change, why error) (change.EventKind, change.Outcome, error) {
+	receipt, applied, err := w.Bar(ctx, c.ID, c.Lease.Fence)
+	switch {
+	case err != nil:
+		return "", change.Outcome{}, fmt.Errorf("whether %s was written isn't known: %w", c.ID, errors.Join(why, err))
+	case applied:
+		return change.EventApplied, change.Outcome{Receipt: &receipt}, nil
+	}
+	return refused(why)
+}
+
+// refused is the outcome of a change that nothing was written of.
+func refused(why error) (change.EventKind, change.Outcome, error) {
+	p := problem.Of(why)
+	detail := p.Detail
+	if detail == "" || p.Code == problem.Internal {
+		detail = "it could not be written"
+	}
+	return change.EventFailed, change.Outcome{Detail: strings.TrimSuffix(detail, ".") + "; nothing was written", Code: string(p.Code), Kind: p.Kind}, nil
+}
+
+// permitted takes an approved change through the rules in force now, for those that its people are now.
+func (g *Gateway) permitted(ctx context.Context, a change.Approved) (writes.Permit, error) {
+	c, err := a.Change()
+	if err != nil {
+		return writes.Permit{}, err
+	}
+	who, err := g.today(ctx, c.Agent)
+	if err != nil {
+		return writes.Permit{}, gone(err, "the credential of the agent is no longer good")
+	}
+	p := g.policy.Load()
+	if err := g.reviewed(ctx, p, c); err != nil {
+		return writes.Permit{}, err
+	}
+	return writes.Allow(p, who, a)
+}
+
+// reviewed reports, by nil, whether those who let c through may still do so.
+func (g *Gateway) reviewed(ctx context.Context, p *policy.Policy, c *change.Change) error {
+	if c.Need == 0 {
+		return nil // a rule let it through; whether one still does is asked for by who proposes again
+	}
+	for _, d := range c.Decisions {
+		if !d.Approve || d.Digest != c.Digest {
+			continue
+		}
+		who, err := g.today(ctx, d.By)
+		if err != nil {
+			return gone(err, "the credential of "+d.By.Owner+", who approved, is no longer good")
+		}
+		err = g.options.Changes.Eligible(who, c)
+		if err != nil && !(d.Broken && problem.Of(err).Kind == "four_eyes") {
+			return &problem.Error{Code: problem.PermissionDenied, Kind: "reviewer", Detail: d.By.Owner + ", who approved, may no longer do so"}
+		}
+	}
+	return nil
+}
+
+// today returns who a party of a change is now.
+func (g *Gateway) today(ctx context.Context, p change.Party) (identity.Principal, error) {
+	who, err := identity.Thaw(p.Frozen)
+	if err != nil || g.options.Today == nil {
+		return who, err
+	}
+	return g.options.Today.Today(ctx, who)
+}
+
+// gone says what a credential that is no longer good means for a change; other errors are passed on.
+func gone(err error, detail string) error {
+	if problem.CodeOf(err) != problem.Unauthorized {
+		return err
+	}
+	return &problem.Error{Code: problem.PermissionDenied, Kind: problem.Of(err).Kind, Detail: detail}
+}
+
+// note records something that the gateway itself did about a change, in the name of its agent. r has what is particular
+// about it, and is then as it is kept.
+func (g *Gateway) note(ctx context.Context, c *change.Change, tool string, r *audit.Record) error {
+	r.Time, r.Tool, r.Change = g.options.Now().UTC(), tool, c.ID
+	r.Principal, r.Owner, r.Tenant, r.TokenID = c.Agent.Principal, c.Agent.Owner, c.Agent.Tenant, c.Agent.TokenID
+	r.Correlation, r.Policy = c.Correlation, g.policy.Load().Version()
+	if len(c.Classes) > 0 {
+		r.Class = c.Classes[0]
+	}
+	if err := g.options.Audit.Append(context.WithoutCancel(ctx), r); err != nil {
+		return &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "audit", Err: fmt.Errorf("a change could not be recorded: %w", err)}
+	}
+	return nil
+}

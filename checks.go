@@ -1,0 +1,180 @@
+package bailiwick
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/review"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// sheet shows a change to the person who asks, with what speaks for and against a decision now.
+func (c *Call) sheet(ctx context.Context, found *change.Change) (*review.Sheet, error) {
+	g := c.gateway
+	s := review.New(found, g.sight(c.policy, c.who), review.Viewer{Human: c.who.Owner, Reviewer: true})
+	queue := g.options.Changes
+	_, rejectable := found.State.Next(change.EventRejected)
+	eligible := queue.Eligible(c.who, found)
+	s.CanReject = rejectable && (eligible == nil || problem.Of(eligible).Kind == "four_eyes")
+	if found.State == change.Pending || found.State == change.Stale {
+		s.Checks = c.checks(ctx, found, eligible)
+		s.CanApprove = found.State == change.Pending
+		for _, check := range s.Checks {
+			s.CanApprove = s.CanApprove && check.OK
+		}
+	}
+	if found.State == change.Applied {
+		_, err := found.Inverse()
+		s.CanRevert = err == nil
+	}
+	return s, c.history(ctx, found, s)
+}
+
+// checks are the live checks of a change that waits.
+func (c *Call) checks(ctx context.Context, found *change.Change, eligible error) []review.Check {
+	out := []review.Check{said("four_eyes", eligible, "you may decide about this")}
+	out = append(out, c.sighted(ctx, found), c.allowed(ctx, found))
+	out = append(out, c.target(ctx, found)...)
+	out = append(out, c.unexpired(ctx, found))
+	if len(found.After) > 0 {
+		waits, err := c.gateway.waits(ctx, found)
+		detail := "what it waits for has been applied"
+		if waits {
+			detail = "it will wait, once approved, until what it depends on has been applied"
+		}
+		out = append(out, said("dependence", err, detail))
+	}
+	return out
+}
+
+// said is a check that err fails, or that is fine.
+func said(name string, err error, fine string) review.Check {
+	if err == nil {
+		return review.Check{Name: name, OK: true, Detail: fine}
+	}
+	detail := problem.Of(err).Detail
+	if problem.CodeOf(err) == problem.Internal {
+		detail = "it could not be checked"
+	}
+	return review.Check{Name: name, Detail: detail}
+}
+
+// unexpired checks the store's clock.
+func (c *Call) unexpired(ctx context.Context, found *change.Change) review.Check {
+	now, err := c.gateway.options.Changes.Store().Now(ctx)
+	if err == nil && !now.Before(found.Expires) {
+		err = &problem.Error{Code: problem.Conflict, Detail: "its time is over"}
+	}
+	return said("expiry", err, "it waits until "+found.Expires.Format("2006-01-02 15:04 UTC"))
+}
+
+// allowed checks whether the rules in force now would still let the change be proposed by its agent.
+func (c *Call) allowed(ctx context.Context, found *change.Change) review.Check {
+	_, err := c.draft(ctx, found)
+	return said("policy", err, "the rules in force allow it to the agent")
+}
+
+// target tries the change again: whether its records are what was reviewed, and whether the source takes it.
+func (c *Call) target(ctx context.Context, found *change.Change) []review.Check {
+	now, err := c.again(ctx, found)
+	if err == nil {
+		if field := found.Moved(now.Effects); field != "" {
+			err = &problem.Error{Code: problem.Conflict, Detail: "the target has moved since the preview: " + field}
+		}
+	}
+	unchanged := said("target", err, "the target is as it was previewed")
+	if err != nil {
+		return []review.Check{unchanged}
+	}
+	var refusal error
+	if now.Refusal != "" {
+		refusal = &problem.Error{Code: problem.Conflict, Detail: now.Refusal}
+	}
+	return []review.Check{unchanged, said("constraints", refusal, "the source takes it")}
+}
+
+// sighted checks that the person sees all that would be written: who doesn't see it can't approve it.
+func (c *Call) sighted(ctx context.Context, found *change.Change) review.Check {
+	unseen := review.Unseen(found, c.gateway.sight(c.policy, c.who))
+	for _, e := range found.Effects {
+		if unseen > 0 {
+			break
+		}
+		there, err := c.sees(ctx, e)
+		if err != nil {
+			return said("sight", err, "")
+		}
+		if !there {
+			unseen++
+		}
+	}
+	if unseen > 0 {
+		return review.Check{Name: "sight", Detail: "it writes what you may not see: somebody who sees all of it decides"}
+	}
+	return review.Check{Name: "sight", OK: true, Detail: "you see all that it writes"}
+}
+
+// sees reports whether the record of an effect is one that the person sees, or one that nobody has any more.
+func (c *Call) sees(ctx context.Context, e change.Effect) (bool, error) {
+	if e.Key == "" || e.Op == write.OpSchema || e.Op == write.OpCall {
+		return true, nil
+	}
+	rows, err := c.gateway.rows(ctx, c.policy, c.who, &query.Find{Class: e.Class, IDs: []string{e.Key}, Limit: 1})
+	if err != nil {
+		return false, err
+	}
+	for _, err := range rows.All() {
+		return err == nil, err
+	}
+	return false, nil
+}
+
+// history adds to a sheet what the audit knows: the record of its end, and what the agent called before it proposed.
+func (c *Call) history(ctx context.Context, found *change.Change, s *review.Sheet) error {
+	reader, ok := c.gateway.options.Audit.(audit.Reader)
+	if !ok {
+		return nil
+	}
+	if s.Record > 0 {
+		err := reader.Records(ctx, s.Record, func(r audit.Record) bool {
+			if r.Seq == s.Record {
+				s.RecordHash = r.Hash
+			}
+			return false
+		})
+		if err != nil {
+			return storeFailed(err)
+		}
+	}
+	return c.trail(ctx, reader, found, s)
+}
+
+// Bounds of a trail.
+const (
+	trailReads  = 20   // calls shown
+	trailLooked = 5000 // records looked at
+)
+
+// trail adds the calls that the agent made in the conversation, or shortly, before it proposed.
+func (c *Call) trail(ctx context.Context, reader audit.Reader, found *change.Change, s *review.Sheet) error {
+	last := audit.Last
+	looked := 0
+	err := reader.Backwards(ctx, last, func(r audit.Record) bool {
+		looked++
+		if r.Time.After(found.Created) {
+			return looked < trailLooked
+		}
+		if r.Principal == found.Agent.Principal && r.Change == "" {
+			s.Trail = append(s.Trail, review.Read{Tool: r.Tool, Class: r.Class, Outcome: r.Outcome, Rows: r.Rows, At: r.Time})
+		}
+		return len(s.Trail) < trailReads && looked < trailLooked && found.Created.Sub(r.Time) < trailTime
+	})
+	if err != nil {
+		return fmt.Errorf("read the trail of %s: %w", found.ID, storeFailed(err))
+	}
+	return nil
+}

@@ -1,0 +1,253 @@
+package bailiwick
+
+import (
+	"context"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy/writes"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/review"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// Desk returns what who can do about changes. correlation ties the records of one visit together.
+func (g *Gateway) Desk(who identity.Principal, correlation string) Desk {
+	return &desk{g, who, correlation}
+}
+
+// desk implements Desk.
+type desk struct {
+	gateway     *Gateway
+	who         identity.Principal
+	correlation string
+}
+
+// do runs one thing that a person does, as a call of its own that is recorded under its name.
+func (d *desk) do(ctx context.Context, name string, run func(context.Context, *Call) error) error {
+	ask := Ask{Tool: "changes/" + name, Needs: identity.Review, Correlation: d.correlation}
+	return d.gateway.Do(ctx, d.who, ask, func(ctx context.Context, c *Call) (int, error) {
+		switch {
+		case d.gateway.options.Changes == nil:
+			return 0, &problem.Error{Code: problem.Unsupported, Kind: "no_changes", Detail: "this gateway takes no changes"}
+		case d.who.Kind != identity.Human || d.who.Above != nil:
+			return 0, &problem.Error{Code: problem.PermissionDenied, Kind: "not_human", Detail: "changes are reviewed by people"}
+		}
+		return 0, run(ctx, c)
+	})
+}
+
+// sheet runs one thing that a person does about a change that they see, and shows the change after it. outcome is what
+// the record says when it went well.
+func (d *desk) sheet(ctx context.Context, name, id, outcome string, act func(context.Context, *Call, *change.Change) (*change.Change, error)) (s *review.Sheet, err error) {
+	err = d.do(ctx, name, func(ctx context.Context, c *Call) error {
+		found, err := c.reviewable(ctx, id)
+		if err != nil {
+			return err
+		}
+		c.record.Change = found.ID
+		if act != nil {
+			if found, err = act(ctx, c, found); err != nil {
+				return err
+			}
+			c.did = outcome
+		}
+		s, err = c.sheet(ctx, found)
+		return err
+	})
+	return s, err
+}
+
+// reviewable returns a change that the person may see: one of their tenant, where they have one.
+func (c *Call) reviewable(ctx context.Context, id string) (*change.Change, error) {
+	found, err := c.gateway.options.Changes.Get(ctx, id)
+	if err == nil && c.who.Tenant != "" && found.Agent.Tenant != c.who.Tenant {
+		return nil, change.NotFound()
+	}
+	return found, err
+}
+
+func (d *desk) scoped(f change.Filter) change.Filter {
+	if d.who.Tenant != "" {
+		f.Tenant, f.Tenanted = d.who.Tenant, true
+	}
+	return f
+}
+
+// Queue implements Desk.
+func (d *desk) Queue(ctx context.Context, f change.Filter) (rows []review.Row, more bool, err error) {
+	err = d.do(ctx, "list", func(ctx context.Context, c *Call) error {
+		var found []*change.Change
+		var err error
+		if found, more, err = d.gateway.options.Changes.Store().List(ctx, d.scoped(f)); err != nil {
+			return storeFailed(err)
+		}
+		sight := d.gateway.sight(c.policy, d.who)
+		for _, one := range found {
+			rows = append(rows, review.NewRow(one, sight, d.viewer()))
+		}
+		c.record.Rows = len(rows)
+		return nil
+	})
+	return rows, more, err
+}
+
+func (d *desk) viewer() review.Viewer { return review.Viewer{Human: d.who.Owner, Reviewer: true} }
+
+func storeFailed(err error) error {
+	return &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "change_store", Err: err}
+}
+
+// Counts implements Desk.
+func (d *desk) Counts(ctx context.Context, f change.Filter) (counts map[change.State]int, err error) {
+	err = d.do(ctx, "count", func(ctx context.Context, _ *Call) (err error) {
+		if counts, err = d.gateway.options.Changes.Store().Counts(ctx, d.scoped(f)); err != nil {
+			return storeFailed(err)
+		}
+		return nil
+	})
+	return counts, err
+}
+
+// Sheet implements Desk.
+func (d *desk) Sheet(ctx context.Context, id string) (*review.Sheet, error) {
+	return d.sheet(ctx, "show", id, "", nil)
+}
+
+// Approve implements Desk.
+func (d *desk) Approve(ctx context.Context, id, digest, comment string) (*review.Sheet, error) {
+	return d.approve(ctx, "approve", id, change.Verdict{Digest: digest, Comment: comment})
+}
+
+// BreakGlass implements Desk.
+func (d *desk) BreakGlass(ctx context.Context, id, digest, reason string) (*review.Sheet, error) {
+	return d.approve(ctx, "break_glass", id, change.Verdict{Digest: digest, Comment: reason, Broken: true})
+}
+
+func (d *desk) approve(ctx context.Context, name, id string, v change.Verdict) (*review.Sheet, error) {
+	return d.sheet(ctx, name, id, audit.Approved, func(ctx context.Context, c *Call, found *change.Change) (*change.Change, error) {
+		if check := c.sighted(ctx, found); !check.OK {
+			return nil, &problem.Error{Code: problem.PermissionDenied, Kind: "sight", Detail: check.Detail}
+		}
+		if check := c.allowed(ctx, found); !check.OK {
+			return nil, &problem.Error{Code: problem.Conflict, Kind: "policy", Detail: check.Detail}
+		}
+		done, err := d.gateway.options.Changes.Approve(ctx, id, d.who, v)
+		if err != nil || done.State != change.Granted {
+			return done, err
+		}
+		// What is decided is recorded before anything of it happens.
+		if err := d.gateway.note(ctx, done, "changes/approved", &audit.Record{Outcome: audit.Approved}); err != nil {
+			return nil, err
+		}
+		return d.gateway.settleSoon(ctx, done)
+	})
+}
+
+// Reject implements Desk.
+func (d *desk) Reject(ctx context.Context, id, reason string) (*review.Sheet, error) {
+	return d.sheet(ctx, "reject", id, audit.Rejected, func(ctx context.Context, _ *Call, _ *change.Change) (*change.Change, error) {
+		return d.gateway.options.Changes.Reject(ctx, id, d.who, reason)
+	})
+}
+
+// Comment implements Desk.
+func (d *desk) Comment(ctx context.Context, id, text string) (*review.Sheet, error) {
+	return d.sheet(ctx, "comment", id, "", func(ctx context.Context, _ *Call, _ *change.Change) (*change.Change, error) {
+		return d.gateway.options.Changes.Comment(ctx, id, d.who, text)
+	})
+}
+
+// Settle implements Desk.
+func (d *desk) Settle(ctx context.Context, id string, applied bool, reason string) (*review.Sheet, error) {
+	return d.sheet(ctx, "settle", id, "", func(ctx context.Context, _ *Call, _ *change.Change) (*change.Change, error) {
+		return d.gateway.options.Changes.Settle(ctx, id, d.who, applied, reason)
+	})
+}
+
+// Renew implements Desk.
+func (d *desk) Renew(ctx context.Context, id string) (*review.Sheet, error) {
+	return d.sheet(ctx, "renew", id, "", func(ctx context.Context, c *Call, found *change.Change) (*change.Change, error) {
+		preview, err := c.again(ctx, found)
+		if err != nil {
+			return nil, err
+		}
+		return found, d.gateway.options.Changes.Renew(ctx, found, preview, d.who)
+	})
+}
+
+// again previews what a change would do now, for the agent as it is now.
+func (c *Call) again(ctx context.Context, found *change.Change) (change.Preview, error) {
+	draft, err := c.draft(ctx, found)
+	if err != nil {
+		return change.Preview{}, err
+	}
+	return c.gateway.preview(ctx, draft, found.Source)
+}
+
+// draft takes a change through the rules in force now, as if it were proposed now.
+func (c *Call) draft(ctx context.Context, found *change.Change) (writes.Draft, error) {
+	who, err := c.gateway.today(ctx, found.Agent)
+	if err != nil {
+		return writes.Draft{}, gone(err, "the credential of the agent is no longer good")
+	}
+	list, err := found.Asked()
+	if err != nil {
+		return writes.Draft{}, err
+	}
+	return writes.Propose(c.gateway.policy.Load(), who, write.Request{Writes: list, Action: found.Action})
+}
+
+// Events implements Desk.
+func (d *desk) Events(ctx context.Context, after int64) (events []change.Event, err error) {
+	if err := d.may(); err != nil {
+		return nil, err
+	}
+	const most = 500
+	found, err := d.gateway.options.Changes.Store().Events(ctx, after, most)
+	if err != nil {
+		return nil, storeFailed(err)
+	}
+	for _, e := range found {
+		if d.who.Tenant == "" || e.Tenant == d.who.Tenant {
+			events = append(events, e)
+		}
+	}
+	return events, nil
+}
+
+// Await implements Desk.
+func (d *desk) Await(ctx context.Context, after int64) error {
+	if err := d.may(); err != nil {
+		return err
+	}
+	return d.gateway.options.Changes.Store().Await(ctx, after)
+}
+
+// LastEvent implements Desk.
+func (d *desk) LastEvent(ctx context.Context) (int64, error) {
+	if err := d.may(); err != nil {
+		return 0, err
+	}
+	last, err := d.gateway.options.Changes.Store().LastEvent(ctx)
+	if err != nil {
+		return 0, storeFailed(err)
+	}
+	return last, nil
+}
+
+// may is do's check for what is asked too often to be a call of its own: the feed of an open page.
+func (d *desk) may() error {
+	switch {
+	case d.gateway.options.Changes == nil:
+		return &problem.Error{Code: problem.Unsupported, Kind: "no_changes", Detail: "this gateway takes no changes"}
+	case d.who.Kind != identity.Human || d.who.Above != nil || !d.who.Has(identity.Review):
+		return &problem.Error{Code: problem.PermissionDenied, Kind: "scope", Scope: string(identity.Review), Detail: "changes are reviewed by people with the scope review"}
+	}
+	return nil
+}
+
+// trailTime is how long before a proposal the calls of its agent are shown.
+const trailTime = 30 * time.Minute

@@ -1,0 +1,314 @@
+package bailiwick
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/policy/writes"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/review"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// Propose takes r through policy, has its source say what it would do, and files it as a change for people to decide
+// about. It executes nothing, unless rules and gates let just this write through at once. The same request while it
+// waits is the same change.
+func (c *Call) Propose(ctx context.Context, r write.Request) (*review.Sheet, error) {
+	filed, err := c.drafted(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	queue := c.gateway.options.Changes
+	kept, err := queue.Propose(ctx, filed)
+	if err != nil {
+		return nil, err
+	}
+	c.record.Change, c.did = kept.ID, audit.Proposed
+	if kept.State == change.Granted {
+		if kept, err = c.gateway.settleSoon(ctx, kept); err != nil {
+			return nil, err
+		}
+	}
+	return c.own(kept), nil
+}
+
+// Preview is Propose without filing anything: what r would become.
+func (c *Call) Preview(ctx context.Context, r write.Request) (*review.Sheet, error) {
+	filed, err := c.drafted(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if filed.Mode == write.Deny {
+		return nil, change.Denied()
+	}
+	filed.State, filed.Digest = change.Pending, filed.Sum()
+	return c.own(filed), nil
+}
+
+// drafted makes the change that r asks for, judged by the rules and not filed.
+func (c *Call) drafted(ctx context.Context, r write.Request) (*change.Change, error) {
+	g := c.gateway
+	if g.options.Changes == nil {
+		return nil, &problem.Error{Code: problem.Unsupported, Kind: "no_changes", Detail: "this gateway takes no changes"}
+	}
+	if len(r.Writes) > 0 {
+		c.asked(r.Writes[0].Target())
+	}
+	draft, err := writes.Propose(c.policy, c.who, r)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := draft.Plan()
+	if err != nil {
+		return nil, err
+	}
+	c.from = plan.Source
+	if err := c.pointers(ctx, &plan); err != nil {
+		return nil, err
+	}
+	preview, err := g.preview(ctx, draft, plan.Source)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.dependences(ctx, r.After); err != nil {
+		return nil, err
+	}
+	return c.change(r, &plan, preview), nil
+}
+
+// preview has the source of a draft say what it would do.
+func (g *Gateway) preview(ctx context.Context, draft writes.Draft, name string) (change.Preview, error) {
+	w, err := g.writer(name)
+	if err != nil {
+		return change.Preview{}, err
+	}
+	return w.Preview(ctx, draft)
+}
+
+// writer returns a source that can write.
+func (g *Gateway) writer(name string) (source.Writer, error) {
+	w, ok := g.options.Sources[name].(source.Writer)
+	if !ok {
+		return nil, &problem.Error{Code: problem.Unsupported, Kind: "read_only", Detail: fmt.Sprintf("the source %s can only be read", name)}
+	}
+	return w, nil
+}
+
+// pointers refuses a value that leads to a record which the asker doesn't see: for the asker there is none.
+func (c *Call) pointers(ctx context.Context, plan *writes.Plan) error {
+	for i := range plan.Items {
+		for _, s := range plan.Items[i].Sets {
+			if s.Points == "" || s.Forced {
+				continue
+			}
+			id := s.Value.String()
+			rows, err := c.gateway.rows(ctx, c.policy, c.who, &query.Find{Class: s.Points, IDs: []string{id}, Limit: 1})
+			if err != nil {
+				return err
+			}
+			there := false
+			for _, err := range rows.All() {
+				if err != nil {
+					return err
+				}
+				there = true
+			}
+			if !there {
+				return &problem.Error{Code: problem.InvalidArgument, Kind: "dangling", Pointer: "/data/" + s.Field.Name,
+					Detail: fmt.Sprintf("%s leads to no record of %s", s.Field.Name, s.Points)}
+			}
+		}
+	}
+	return nil
+}
+
+// dependences refuses to wait for what is no change of the asker's.
+func (c *Call) dependences(ctx context.Context, after []string) error {
+	for i, id := range after {
+		if _, err := c.mine(ctx, id); err != nil {
+			p := problem.Of(err)
+			p.Pointer = fmt.Sprintf("/after/%d", i)
+			return p
+		}
+	}
+	return nil
+}
+
+// change puts together what is filed.
+func (c *Call) change(r write.Request, plan *writes.Plan, p change.Preview) *change.Change {
+	out := &change.Change{
+		Source: plan.Source, Effects: p.Effects, Cascades: p.Cascades, Preview: p.Kind, Refusal: p.Refusal,
+		Tool: r.Tool, Action: r.Action, Title: r.Title, Policy: plan.Version, Agent: change.PartyOf(c.who),
+		Reason: r.Reason, Input: r.Input, Correlation: c.record.Correlation, After: r.After,
+	}
+	for _, w := range r.Writes {
+		out.Writes = append(out.Writes, write.Print(w))
+	}
+	change.Judge(out, c.policy.Rules().Review, c.who, asked(plan, r))
+	if c.gate(r) != policy.On {
+		out.Reviewed()
+	}
+	if out.Title == "" {
+		out.Title = titled(plan)
+	}
+	return out
+}
+
+// asked is what the rules of the classes say about how the writes of a plan may run; an action says it for itself.
+func asked(plan *writes.Plan, r write.Request) write.Mode {
+	if r.Action != "" {
+		return r.Mode
+	}
+	said := map[write.Mode]bool{}
+	var last write.Mode
+	for i := range plan.Items {
+		last = write.Review
+		if v := plan.Items[i].View; v != nil {
+			last = v.Rule().Write[plan.Items[i].Op]
+		}
+		said[last] = true
+	}
+	if len(said) > 1 {
+		return write.Review // what is let through for one write of a group isn't for the others
+	}
+	return last
+}
+
+// gate is the least of the gates that stand before the writes of r.
+func (c *Call) gate(r write.Request) policy.Gate {
+	least := policy.On
+	for _, w := range r.Writes {
+		gate, _ := c.policy.Gate(writes.Kind(w.Op(), r.Action))
+		least = least.Less(gate)
+	}
+	return least
+}
+
+// titled is one line that says what a plan does, without any value.
+func titled(plan *writes.Plan) string {
+	one := &plan.Items[0]
+	if len(plan.Items) > 1 {
+		return fmt.Sprintf("%d writes to %s", len(plan.Items), plan.Source)
+	}
+	class := one.Write.Target()
+	if one.View != nil {
+		class = one.View.Name()
+	}
+	var fields []string
+	for _, s := range one.Sets {
+		if !s.Forced {
+			fields = append(fields, s.Field.Name)
+		}
+	}
+	title := fmt.Sprintf("%s %s %s", one.Op, class, one.Key)
+	if one.Op == write.OpUpdate {
+		title += ": " + strings.Join(fields, ", ")
+	}
+	return strings.TrimSpace(title)
+}
+
+// Changes returns the changes that the asker has proposed, the newest first, and whether there are more.
+func (c *Call) Changes(ctx context.Context, f change.Filter) ([]review.Row, bool, error) {
+	queue := c.gateway.options.Changes
+	if queue == nil {
+		return nil, false, nil
+	}
+	f.Principal = c.who.ID
+	found, more, err := queue.Store().List(ctx, f)
+	if err != nil {
+		return nil, false, &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "change_store", Err: err}
+	}
+	rows := make([]review.Row, len(found))
+	for i, one := range found {
+		rows[i] = review.NewRow(one, c.gateway.sight(c.policy, c.who), review.Viewer{})
+	}
+	c.record.Rows += len(rows)
+	return rows, more, nil
+}
+
+// Change returns a change that the asker has proposed. Another principal's is one that isn't there.
+func (c *Call) Change(ctx context.Context, id string) (*review.Sheet, error) {
+	found, err := c.mine(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return c.own(found), nil
+}
+
+// mine returns a change of the asker's.
+func (c *Call) mine(ctx context.Context, id string) (*change.Change, error) {
+	queue := c.gateway.options.Changes
+	if queue == nil {
+		return nil, change.NotFound()
+	}
+	found, err := queue.Get(ctx, id)
+	if err == nil && found.Agent.Principal != c.who.ID {
+		return nil, change.NotFound()
+	}
+	if err == nil {
+		c.record.Change = found.ID
+	}
+	return found, err
+}
+
+// CancelChange takes back a change that the asker has proposed and nobody has begun to apply.
+func (c *Call) CancelChange(ctx context.Context, id string) (*review.Sheet, error) {
+	queue := c.gateway.options.Changes
+	if queue == nil {
+		return nil, change.NotFound()
+	}
+	done, err := queue.Cancel(ctx, id, c.who)
+	if err != nil {
+		return nil, err
+	}
+	c.record.Change, c.did = done.ID, audit.Withdrawn
+	return c.own(done), nil
+}
+
+// WaitForChange returns a change of the asker's once it has ended or moved on from the state that it had, or as it is
+// after most. It tells the caller in between that it is still waiting.
+func (c *Call) WaitForChange(ctx context.Context, id string, most time.Duration) (*review.Sheet, error) {
+	found, err := c.mine(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	waiting, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	store := c.gateway.options.Changes.Store()
+	for slices.Contains([]change.State{change.Pending, change.Granted, change.Applying}, found.State) {
+		last, err := store.LastEvent(ctx)
+		if err != nil {
+			return nil, &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "change_store", Err: err}
+		}
+		if found, err = c.mine(ctx, id); err != nil || found.State.Ended() {
+			break
+		}
+		err = store.Await(waiting, last)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case waiting.Err() != nil:
+			return c.own(found), nil
+		case err != nil && !errors.Is(err, context.DeadlineExceeded):
+			return nil, &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "change_store", Err: err}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.own(found), nil
+}
+
+// own is a change as the agent sees it that has proposed it.
+func (c *Call) own(found *change.Change) *review.Sheet {
+	return review.New(found, c.gateway.sight(c.policy, c.who), review.Viewer{})
+}

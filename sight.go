@@ -1,0 +1,44 @@
+package bailiwick
+
+import (
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/review"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// sight returns what who sees of each class, by "source.Class", worked out once a class. It looks at fields alone: which
+// records who sees is another question.
+func (g *Gateway) sight(p *policy.Policy, who identity.Principal) func(class string) review.Sight {
+	known := map[string]review.Sight{}
+	return func(class string) review.Sight {
+		s, ok := known[class]
+		if !ok {
+			s = g.sees(p, who, class)
+			known[class] = s
+		}
+		return s
+	}
+}
+
+func (g *Gateway) sees(p *policy.Policy, who identity.Principal, class string) review.Sight {
+	v, err := p.View(who, class, "", true)
+	if err != nil {
+		return review.Sight{}
+	}
+	s := review.Sight{Class: v.Name(), Key: v.Key(), Fields: map[string]schema.Type{}, Masks: map[string]review.Masked{}}
+	for _, f := range v.Fields() {
+		s.Fields[f.Name] = f.Type
+		m := v.Mask(f.Name)
+		if m == nil {
+			continue
+		}
+		masked, err := m.Under(g.masks)
+		if err != nil {
+			masked = func(value.Value) value.Value { return value.Value{} }
+		}
+		s.Masks[f.Name] = masked
+	}
+	return s
+}
