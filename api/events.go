@@ -45,6 +45,10 @@ func (a *API) events(w http.ResponseWriter, r *http.Request, c *call) error {
 		if desk, err = a.admit(r, c); err != nil {
 			return nil // it has begun: all that can be said is its end
 		}
+		newest, err := desk.LastEvent(ctx)
+		if err != nil {
+			return nil
+		}
 		found, err := desk.Events(ctx, at)
 		if err != nil {
 			a.options.Logger.WarnContext(ctx, "stream of events ended", "correlation_id", c.correlation, "error", cause(err))
@@ -61,6 +65,7 @@ func (a *API) events(w http.ResponseWriter, r *http.Request, c *call) error {
 		if len(found) > 0 {
 			continue
 		}
+		at = max(at, newest) // what came up to here is not for this person: waiting behind it would be no waiting
 		wait, done := context.WithTimeout(ctx, a.options.Beat)
 		err = desk.Await(wait, at)
 		late := wait.Err() != nil
