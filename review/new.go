@@ -82,8 +82,8 @@ func NewRow(c *change.Change, sight func(class string) Sight, viewer Viewer) Row
 		if d.Digest != c.Digest {
 			continue
 		}
-		human := cmp.Or(d.By.Owner, d.By.Principal)
-		row.Mine = row.Mine || viewer.Human != "" && human == viewer.Human
+		human := cmp.Or(d.By.Human(), d.By.Principal)
+		row.Mine = row.Mine || viewer.Human != "" && human == change.Party{Owner: viewer.Human}.Human()
 		people[human] = people[human] || d.Approve
 	}
 	for _, approves := range people {

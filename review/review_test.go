@@ -244,7 +244,7 @@ func TestRowCountsPeople(t *testing.T) {
 		c.Decisions = append(c.Decisions, change.Decision{By: change.Party{Principal: token, Owner: human}, Digest: digest, Approve: approve})
 	}
 	say("token:1", "rita", "d1", true)
-	say("token:2", "rita", "d1", true) // the same person with another credential
+	say("token:2", "Rita ", "d1", true) // the same person with another credential
 	say("token:3", "sven", "d0", true) // about what it was before
 	say("token:4", "tom", "d1", false)
 	row := NewRow(c, issues, Viewer{Human: "rita", Reviewer: true})

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiwick-dev/bailiwick/api"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/live"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/plant"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/terminal"
@@ -99,7 +101,15 @@ func (r *serving) serveHTTP(ctx context.Context, t *terminal.Terminal, c *config
 	if err := ready(t, l); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	return s.Serve(ctx, l, h)
+	return s.Serve(ctx, l, people(ctx, p, s, h, log))
+}
+
+// people puts the doors for people beside h, the one for agents, until ctx ends.
+func people(ctx context.Context, p *plant.Plant, s *server.Server, h http.Handler, log *slog.Logger) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/", h)
+	mux.Handle("/api/", api.New(api.Options{Desk: p.Gateway.Desk, Identify: s.Identify, Challenge: s.Challenge(), Closing: ctx, Logger: log}).Handler())
+	return mux
 }
 
 // ready says, when nothing is missing any more, where to connect.
