@@ -83,7 +83,7 @@ var mayImport = map[string]string{
 	"server/state":    "",
 	"server/observe":  "server/wire value",
 	"conformance":     "identity problem server tool value",
-	"config":          "config/strict identity identity/oidc policy policy/expression problem query schema value",
+	"config":          "action change config/strict identity identity/oidc policy policy/expression problem query schema value write",
 	"config/strict":   "problem query value",
 	"client":          "problem value",
 

@@ -16,7 +16,7 @@ import (
 func (c *Config) classes() strict.Shape {
 	return strict.Each(strict.Table{Names: "class", Of: func(name string) (strict.Shape, func()) {
 		var rule policy.ClassRule
-		return c.classRule(&rule), func() {
+		return c.classRule(name, &rule), func() {
 			if c.Rules.Classes == nil {
 				c.Rules.Classes = map[string]policy.ClassRule{}
 			}
@@ -26,7 +26,7 @@ func (c *Config) classes() strict.Shape {
 }
 
 // classRule is what an owner says about one class.
-func (c *Config) classRule(rule *policy.ClassRule) strict.Shape {
+func (c *Config) classRule(class string, rule *policy.ClassRule) strict.Shape {
 	var tenant policy.TenantRule
 	keys := []strict.Key{
 		{Name: "hidden", Doc: "Nobody sees the class; {except: operator} leaves it to operators", Shape: hidden(rule)},
@@ -41,8 +41,10 @@ func (c *Config) classRule(rule *policy.ClassRule) strict.Shape {
 		{Name: "canonical", Doc: "What counts as a live record: a where object, in which {$cel: principal.claims.region} can stand for a value", Shape: c.where(&rule.Canonical)},
 		{Name: "allow_scan", Doc: "The class is small: policy.refuse_scans doesn't hold for it", Shape: strict.Flag(&rule.AllowScan)},
 		{Name: "fields", Doc: "What fields mean, for agents", Shape: fieldRules(rule)},
+		{Name: "write", Doc: "How agents may write records: review (the default), allow or deny, or one of them each for create, update and delete. Gates come first", Shape: writeRule(&rule.Write)},
+		{Name: "permitted", Doc: "The fields that agents may set; without it all that they see", Shape: strict.List(&rule.Permitted, "field names", nil)},
+		{Name: "actions", Doc: "Named writes: what the application calls what it does", Shape: c.actions(class, false)},
 	}
-	keys = append(keys, strict.Later("write", "permitted", "actions")...)
 	return strict.Object(keys, func(r *strict.Reader, _ strict.Node, at string) { checkRule(r, at, rule) })
 }
 
@@ -103,6 +105,12 @@ func checkRule(r *strict.Reader, at string, rule *policy.ClassRule) {
 		}},
 		{"large", rule.Large, unseen},
 		{"join", rule.Join, unseen},
+		{"permitted", rule.Permitted, func(f string) string {
+			if _, masked := rule.Mask[f]; masked && rule.MaskBut[f] == "" {
+				return "is masked: who doesn't see it whole can't set it; take it out"
+			}
+			return unseen(f)
+		}},
 	} {
 		for i, f := range l.fields {
 			if message := l.wrong(f); message != "" {

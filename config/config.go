@@ -14,15 +14,19 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"reflect"
 	"strings"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/action"
+	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/config/strict"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/identity/oidc"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/policy/expression"
 	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // What an empty Listen and an empty Store stand for.
@@ -51,6 +55,8 @@ type Config struct {
 	Notes   []string // what is right and has no effect, for the operator
 
 	Telemetry Telemetry
+	Actions   []action.Declaration // in the order of the file, those of classes first
+	Review    Review
 
 	document    strict.Document
 	expressions *expression.Compiler
@@ -152,8 +158,40 @@ func Parse(name string, data []byte, env func(string) (string, bool)) (*Config, 
 	if err != nil {
 		return nil, err
 	}
-	c.document, c.Rules.Version = document, Digest(c.Rules)
+	c.document, c.Rules.Version = document, c.version()
 	return c, nil
+}
+
+// version returns the Digest of the rules, with what actions and reviews say where there are any.
+func (c *Config) version() string {
+	digest := Digest(c.Rules)
+	if c.Actions == nil && reflect.DeepEqual(c.Review, Review{}) {
+		return digest
+	}
+	type rule struct {
+		change.Rule
+		When string // stands for the field of the same name
+	}
+	var rules []rule
+	for _, r := range c.Review.Rules {
+		rules = append(rules, rule{r, r.When.String()})
+	}
+	actions := make([]any, len(c.Actions))
+	for i, a := range c.Actions {
+		templates := value.OfArray([]value.Value{a.Input, a.Record, a.Summary, a.Set})
+		names, lookups := sortedKeys(a.Lookup), []string{}
+		for _, name := range names {
+			lookups = append(lookups, name, a.Lookup[name].Class, a.Lookup[name].ID.String())
+		}
+		a.Input, a.Record, a.Summary, a.Set, a.Lookup = value.Value{}, value.Value{}, value.Value{}, value.Value{}, nil
+		actions[i] = []any{a, templates.String(), lookups}
+	}
+	b, err := json.Marshal([]any{digest, actions, rules, c.Review.Single, c.Review.Life})
+	if err != nil {
+		panic(err) // plain data always encodes
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:16])
 }
 
 // Digest returns what identifies rules: the first 32 hex digits of a SHA-256 over what they say. Their Version, and

@@ -11,13 +11,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/action"
+	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/config"
 	"github.com/bailiwick-dev/bailiwick/demo"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/identity/oidc"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/policy/expression"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
@@ -59,12 +63,37 @@ classes:
       rate: 1.50
     fields:
       status: {description: Where it stands, values: {open: to do, 3: closed}}
+    write: {create: allow, update: review, delete: deny}
+    permitted: [title, token]
+    actions:
+      close:
+        title: Close it
+        description: Closes an issue
+        do: update
+        input: {required: [issue], properties: {issue: {type: string}, size: {type: number, default: 1.50}}}
+        record: {$cel: input.issue}
+        set: {status: closed, meta: {by: {$cel: principal.id}}}
+        permitted: [title]
+        permission: delete
+        supports_dry_run: true
+        transitions: {status: {open: [closed], closed: []}}
+        lookup: {parent: {class: issues, id: {$cel: record.parent}}}
+        require: [{that: parent == null, message: it has a parent, field: issue}]
+        review: review
+        summary: {$cel: '"Close " + record.title'}
+        tool: true
+      recount: {do: sql, statement: UPDATE issues SET n = 1}
   comments: {tenant: {through: issue_id}, allow_scan: true}
   local.keys: {hidden: {except: operator}}
 policy: {unlisted: visible, refuse_scans: true, disclose: true, strict: true}
 gates: {writes: review, raw_writes: off, schema_writes: off}
 review:
-  - {when: 'change.op == "delete"', approvals: 2, risk: high, mode: review}
+  single_operator: true
+  life: 12h
+  rules:
+    - {when: 'change.op == "delete"', approvals: 2, risk: high, mode: review}
+actions:
+  refund: {on: comments, do: http, api: billing, operation: refund}
 tools: {profile: lean, only: [get_object, query_class], except: [get_object]}
 results:
   default: text
@@ -86,6 +115,7 @@ limits:
   daily: {calls: 1000, rows: 20000, bytes: 1 GiB, tokens: 500000, cost: 2.50}
   daily_per_token: {calls: 100, rows: 2000, bytes: 100 MB, tokens: 50000, cost: 1}
   price_per_million_tokens: 3.00
+  pending_changes: 20
 auth:
   tokens: true
   token_life: 30d
@@ -147,12 +177,33 @@ func where(t *testing.T, s string) query.Filter {
 	return f
 }
 
+// object reads JSON.
+func object(t *testing.T, s string) value.Value {
+	t.Helper()
+	v, err := value.Read([]byte(s), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// condition compiles CEL over changes.
+func condition(t *testing.T, s string) *expression.Condition {
+	t.Helper()
+	c, err := expression.NewCompiler().CompileChange(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 // same compares configurations by what they say: filters as where objects, without the places in the file.
 var same = cmp.Options{
 	cmpopts.IgnoreUnexported(config.Config{}),
 	cmp.Comparer(func(a, b query.Filter) bool {
 		return a == nil && b == nil || a != nil && b != nil && query.Print(a).String() == query.Print(b).String()
 	}),
+	cmp.Comparer(func(a, b *expression.Condition) bool { return a.String() == b.String() }),
 	cmp.Comparer(func(a, b value.Value) bool { return a.Kind() == b.Kind() && a.String() == b.String() }),
 }
 
@@ -176,6 +227,8 @@ func TestParse(t *testing.T) {
 					Canonical: where(t, `{"deleted_at": null, "region": {"$in": {"$cel": "principal.claims.regions"}}, "number": {"$lte": 9007199254740993}, "rate": 1.50}`),
 					Fields: map[string]policy.FieldRule{"status": {Description: "Where it stands",
 						Values: []policy.FieldValue{{Value: "open", Meaning: "to do"}, {Value: "3", Meaning: "closed"}}}},
+					Write:     map[write.Op]write.Mode{write.OpCreate: write.Allow, write.OpUpdate: write.Review, write.OpDelete: write.Deny},
+					Permitted: []string{"title", "token"},
 				},
 				"comments":   {Tenant: &policy.TenantRule{Through: "issue_id"}, AllowScan: true},
 				"local.keys": {Hidden: true, HiddenBut: identity.Operator},
@@ -189,7 +242,7 @@ func TestParse(t *testing.T) {
 		Limits: config.Limits{Rate: config.Rate{Calls: 600, Per: time.Minute}, Burst: 50, Concurrency: 4, QueryRows: 20, SampleRows: 3,
 			Timeouts:   map[string]time.Duration{"query_class": 90 * time.Second},
 			Daily:      config.Daily{Calls: 1000, Rows: 20_000, Bytes: 1 << 30, Tokens: 500_000, Cost: 2_500_000},
-			TokenDaily: config.Daily{Calls: 100, Rows: 2000, Bytes: 100_000_000, Tokens: 50_000, Cost: 1_000_000}, Price: 3_000_000},
+			TokenDaily: config.Daily{Calls: 100, Rows: 2000, Bytes: 100_000_000, Tokens: 50_000, Cost: 1_000_000}, Price: 3_000_000, Pending: 20},
 		Auth: config.Auth{TokenLife: 720 * time.Hour,
 			Anonymous: &identity.Principal{ID: "anonymous", Name: "anonymous", Kind: identity.Agent, Scopes: []identity.Scope{identity.Read}},
 			Resource:  "https://agents.example/mcp",
@@ -207,13 +260,30 @@ func TestParse(t *testing.T) {
 		Log: config.Log{Level: slog.LevelWarn, Text: true, Quiet: true},
 		Telemetry: config.Telemetry{Traces: true, Sample: 0.25, Environment: true,
 			OTLP: config.OTLP{Endpoint: "https://collector.example:4318", Headers: map[string]string{"authorization": "Bearer hunter2"}}},
-		Notes: []string{"review has nothing to do: no tool of this version proposes a write for approval"},
+		Actions: []action.Declaration{
+			{Name: "close", On: "tracker.issues", Title: "Close it", Description: "Closes an issue", Do: action.Update,
+				Input:     object(t, `{"required": ["issue"], "properties": {"issue": {"type": "string"}, "size": {"type": "number", "default": 1.50}}}`),
+				Record:    object(t, `{"$cel": "input.issue"}`),
+				Set:       object(t, `{"status": "closed", "meta": {"by": {"$cel": "principal.id"}}}`),
+				Permitted: []string{"title"}, Permission: identity.Delete, DryRun: true, Review: write.Review, Tool: true,
+				Transitions: map[string]map[string][]string{"status": {"open": {"closed"}, "closed": {}}},
+				Lookup:      map[string]action.Lookup{"parent": {Class: "issues", ID: object(t, `{"$cel": "record.parent"}`)}},
+				Require:     []action.Requirement{{That: "parent == null", Message: "it has a parent", Field: "issue"}},
+				Summary:     object(t, `{"$cel": "\"Close \" + record.title"}`)},
+			{Name: "recount", On: "tracker.issues", Do: action.SQL, Statement: "UPDATE issues SET n = 1"},
+			{Name: "refund", On: "comments", Do: action.HTTP, API: "billing", Operation: "refund"},
+		},
+		Review: config.Review{Single: true, Life: 12 * time.Hour, Rules: []change.Rule{
+			{Name: "review[0]", When: condition(t, `change.op == "delete"`), Approvals: 2, Risk: change.High, Mode: write.Review}}},
 	}
-	want.Rules.Version = config.Digest(want.Rules)
 	got, err := config.Parse("/etc/bailiwick/bailiwick.yaml", []byte(full), env)
 	if err != nil {
 		t.Fatal(err)
 	}
+	if len(got.Rules.Version) != 32 || got.Rules.Version == config.Digest(want.Rules) {
+		t.Error("the version doesn't tell of actions and reviews:", got.Rules.Version)
+	}
+	want.Rules.Version = got.Rules.Version
 	if d := cmp.Diff(want, got, same); d != "" {
 		t.Error(d)
 	}
@@ -349,6 +419,8 @@ func TestDigest(t *testing.T) {
 			f.Set(reflect.ValueOf(map[string]policy.FieldRule{"x": {}}))
 		case map[string]identity.Scope:
 			f.Set(reflect.ValueOf(map[string]identity.Scope{"x": identity.Operator}))
+		case map[write.Op]write.Mode:
+			f.Set(reflect.ValueOf(map[write.Op]write.Mode{write.OpCreate: write.Allow}))
 		case map[string]policy.Mask:
 			f.Set(reflect.ValueOf(map[string]policy.Mask{"x": policy.Hash}))
 		default:
@@ -383,6 +455,20 @@ func TestDigest(t *testing.T) {
 	}
 	if versions[0] != versions[1] || len(versions[0]) != 32 {
 		t.Errorf("the same rules written otherwise: %q", versions)
+	}
+	// What actions and reviews say is part of the version too.
+	for _, more := range []string{"", "review: [{when: 'true'}]", "review: [{when: 'false'}]", "review: [{when: 'true', approvals: 2}]", "review: {single_operator: true}", "review: {life: 2h}",
+		"actions: {x: {on: s.b, do: delete}}", "actions: {x: {on: s.a, do: delete}}", "actions: {y: {on: s.b, do: delete}}", "actions: {x: {on: s.b, do: update, set: {a: 1}}}",
+		"actions: {x: {on: s.b, do: update, set: {a: 2}}}", "actions: {x: {on: s.b, do: delete, lookup: {p: {class: a, id: 1}}}}", "actions: {x: {on: s.b, do: delete, lookup: {p: {class: a, id: 2}}}}",
+		"actions: {x: {on: s.b, do: delete, transitions: {a: {b: [c]}}}}", "actions: {x: {on: s.b, do: delete, require: [{that: 'true', message: m}]}}"} {
+		c, err := config.Parse("f.yaml", []byte(a+more+"\n"), env)
+		if err != nil {
+			t.Fatal(more, err)
+		}
+		if other, ok := seen[c.Rules.Version]; ok {
+			t.Errorf("%q has the version of %q", more, other)
+		}
+		seen[c.Rules.Version] = more
 	}
 }
 

@@ -103,8 +103,10 @@ func TestSchemaKeys(t *testing.T) {
 	used(doc, "", known, seen)
 	// Keys that two places share are used in one of them. In order, for a key may be shared by way of another.
 	for _, path := range slices.Concat(slices.Sorted(maps.Keys(known)), slices.Sorted(maps.Keys(known))) {
-		if shared, ok := strings.CutPrefix(path, "auth.anonymous."); ok && seen["stdio."+shared] {
-			seen[path] = true
+		for _, two := range [][2]string{{"auth.anonymous.", "stdio."}, {"actions.*.", "classes.*.actions.*."}, {"classes.*.actions.*.", "actions.*."}} {
+			if shared, ok := strings.CutPrefix(path, two[0]); ok && seen[two[1]+shared] {
+				seen[path] = true
+			}
 		}
 		for _, list := range []string{".only", ".except"} {
 			if base, ok := strings.CutSuffix(path, list); ok && (seen[base+".only"] || seen[base+".except"]) {
@@ -150,7 +152,20 @@ func TestSchemaAgrees(t *testing.T) {
 		{src + "classes: {s.a: {fields: {a: {mask: hash}}}}\n", false},
 		{src + "gates: {writes: on}\n", true},
 		{src + "gates: {writes: maybe}\n", false},
-		{src + "review: [{when: x}]\n", true},
+		{src + "review: [{when: change.rows > 1}]\n", true},
+		{src + "review: {single_operator: true, rules: [{when: change.rows > 1, mode: allow}]}\n", true},
+		{src + "review: {single: true}\n", false},
+		{src + "review: [{when: 'true', risk: huge}]\n", false},
+		{src + "classes: {s.a: {write: deny}}\n", true},
+		{src + "classes: {s.a: {write: {create: allow, delete: deny}, permitted: [a]}}\n", true},
+		{src + "classes: {s.a: {write: {crate: allow}}}\n", false},
+		{src + "classes: {s.a: {write: {create: yes please}}}\n", false},
+		{src + "classes: {s.a: {actions: {x: {do: delete}}}}\n", true},
+		{src + "classes: {s.a: {actions: {x: {do: delte}}}}\n", false},
+		{src + "classes: {s.a: {actions: {x: {on: s.b, do: delete}}}}\n", false},
+		{src + "classes: {s.a: {actions: {x: {do: update, record: {$cel: input.a}, transitions: {b: {c: [d], d: []}}}}}}\n", true},
+		{src + "actions: {x: {on: s.a, do: delete}}\n", true},
+		{src + "actions: {x: {do: delete}}\n", false},
 		{src + "review: [{mode: allow}]\n", false},
 		{src + "results: loud\n", false},
 		{src + "budget: 5\n", false},

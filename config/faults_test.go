@@ -19,7 +19,7 @@ func TestFaults(t *testing.T) {
 		{"", "f.yaml: the file says nothing; it needs at least sources"},
 		{"# only this\n", "f.yaml: the file says nothing; it needs at least sources"},
 		{"- a\n", `
-f.yaml:1:1: must be an object with include, listen, store, sources, classes, policy, tools, results, prompts, budget, limits, auth, stdio, server, gates, review, log or telemetry, not a list
+f.yaml:1:1: must be an object with include, listen, store, sources, classes, policy, tools, results, prompts, budget, limits, auth, stdio, server, gates, review, actions, log or telemetry, not a list
     1 | - a
       | ^`},
 		{"a: [", `
@@ -110,12 +110,50 @@ f.yaml:3:10: review.0: needs the key when
 f.yaml:3:22: review.0.approvals: must be from 1 to 10
     3 | review: [{approvals: 0}]
       |                      ^
-f.yaml:4:17: classes.s.a.permitted: not supported yet by this version; take it out
-    4 | classes: {s.a: {permitted: [x], tenant: {field: a, bypass: principal.name}}}
-      |                 ^
 f.yaml:4:60: classes.s.a.tenant.bypass: it yields a string, and has to yield true or false
     4 | classes: {s.a: {permitted: [x], tenant: {field: a, bypass: principal.name}}}
       |                                                            ^`},
+		{src + `review: [{when: change.ops == "x"}, {when: change.rows, risk: huge, mode: maybe}]
+classes:
+  s.a: {mask: {c: hash}, denied: [b], permitted: [a, b, c], write: {create: yes please}}
+  s.b:
+    actions:
+      x y: {do: delete}
+      z: {do: make, transitions: {a: {}}, lookup: {p: {class: q}}}
+`, `
+f.yaml:2:17: review.0.when: character 1 of the expression: a change has no "ops"; did you mean op?; it has op, class, classes, fields, rows, action, tool, source, risk
+    2 | review: [{when: change.ops == "x"}, {when: change.rows, risk: huge, mode: maybe}]
+      |                 ^
+f.yaml:2:44: review.1.when: it yields an int, and has to yield true or false
+    2 | review: [{when: change.ops == "x"}, {when: change.rows, risk: huge, mode: maybe}]
+      |                                            ^
+f.yaml:2:63: review.1.risk: must be low, medium or high
+    2 | review: [{when: change.ops == "x"}, {when: change.rows, risk: huge, mode: maybe}]
+      |                                                               ^
+f.yaml:2:75: review.1.mode: must be allow, review or deny
+    2 | review: [{when: change.ops == "x"}, {when: change.rows, risk: huge, mode: maybe}]
+      |                                                                           ^
+f.yaml:4:54: classes.s.a.permitted.1: can't be seen at all; take it out
+    4 |   s.a: {mask: {c: hash}, denied: [b], permitted: [a, b, c], write: {create: yes please}}
+      |                                                      ^
+f.yaml:4:57: classes.s.a.permitted.2: is masked: who doesn't see it whole can't set it; take it out
+    4 |   s.a: {mask: {c: hash}, denied: [b], permitted: [a, b, c], write: {create: yes please}}
+      |                                                         ^
+f.yaml:4:77: classes.s.a.write.create: must be allow, review or deny
+    4 |   s.a: {mask: {c: hash}, denied: [b], permitted: [a, b, c], write: {create: yes please}}
+      |                                                                             ^
+f.yaml:7:7: classes.s.b.actions.x y: an action is named with letters, digits, _ and -, a letter first, at most 63
+    7 |       x y: {do: delete}
+      |       ^
+f.yaml:8:15: classes.s.b.actions.z.do: must be create, update, delete, sql, http or go
+    8 |       z: {do: make, transitions: {a: {}}, lookup: {p: {class: q}}}
+      |               ^
+f.yaml:8:38: classes.s.b.actions.z.transitions.a: is empty; name a value or leave it out
+    8 |       z: {do: make, transitions: {a: {}}, lookup: {p: {class: q}}}
+      |                                      ^
+f.yaml:8:55: classes.s.b.actions.z.lookup.p: needs the key id
+    8 |       z: {do: make, transitions: {a: {}}, lookup: {p: {class: q}}}
+      |                                                       ^`},
 
 		// Sources.
 		{"sources: {a.b: {url: sqlite:x}, '9': {url: sqlite:x}, c: {}, d: sqlite:x}\n", `

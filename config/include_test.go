@@ -18,12 +18,12 @@ func folder(t *testing.T, files map[string]string) string {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	for name, text := range files {
-		write(t, name, text)
+		writeFile(t, name, text)
 	}
 	return dir
 }
 
-func write(t *testing.T, name, text string) {
+func writeFile(t *testing.T, name, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ type Limits struct {
 	Timeouts    map[string]time.Duration // by tool name
 	Daily       Daily                    // of each owner
 	TokenDaily  Daily                    // of each token
+	Pending     int                      // changes of one principal that wait for review; 0 takes 50
 	Price       int64                    // of a million estimated tokens, in millionths of a US dollar; 0 for none
 }
 
@@ -53,7 +54,7 @@ func (d *Daily) shape() strict.Shape {
 
 func (c *Config) limits() strict.Shape {
 	l := &c.Limits
-	return strict.Object(append([]strict.Key{
+	return strict.Object([]strict.Key{
 		{Name: "rate", Doc: "Calls in a time, for each owner and each token: 600/min", Shape: strict.Rate(&l.Rate.Calls, &l.Rate.Per)},
 		{Name: "burst", Doc: "Calls at once on top of the rate", Shape: strict.Count(&l.Burst, 1, many)},
 		{Name: "concurrency", Doc: "Calls of one principal at a time", Shape: strict.Count(&l.Concurrency, 1, 10_000)},
@@ -74,7 +75,8 @@ func (c *Config) limits() strict.Shape {
 		{Name: "daily_per_token", Doc: "The most that one token may use on a day of UTC", Shape: l.TokenDaily.shape()},
 		{Name: "price_per_million_tokens", Doc: "What a million tokens that a model reads cost, in US dollars: 3.00. The tokens of an answer are estimated as its bytes/4",
 			Shape: strict.Dollars(&l.Price, maxPrice)},
-	}, strict.Later("pending_changes")...), func(r *strict.Reader, _ strict.Node, at string) {
+		{Name: "pending_changes", Doc: "Changes of one principal that may wait for review. Default 50", Shape: strict.Count(&l.Pending, 1, 10_000)},
+	}, func(r *strict.Reader, _ strict.Node, at string) {
 		for _, key := range []string{"daily", "daily_per_token"} {
 			if cost := query.Pointer(query.Pointer(at, key), "cost"); r.Given(cost) && l.Price == 0 {
 				r.WrongAt(cost, "needs limits.price_per_million_tokens, or no call costs anything")

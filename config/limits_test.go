@@ -33,7 +33,8 @@ func TestDaily(t *testing.T) {
 		{text: "{price_per_million_tokens: 1.5e1}", err: "limits.price_per_million_tokens: must be a number of US dollars above 0 and up to 1000000, with at most six decimals, such as 3 or 2.50"},
 		{text: "{price_per_million_tokens: '3'}", err: "limits.price_per_million_tokens: must be a number of US dollars above 0 and up to 1000000, with at most six decimals, such as 3 or 2.50, not text"},
 		{text: "{price_per_million_tokens: 3 USD}", err: "limits.price_per_million_tokens: must be a number of US dollars above 0 and up to 1000000, with at most six decimals, such as 3 or 2.50, not text"},
-		{text: "{pending_changes: 5}", err: "limits.pending_changes: not supported yet by this version; take it out"},
+		{text: "{pending_changes: 5}", want: config.Limits{Pending: 5}},
+		{text: "{pending_changes: 0}", err: "limits.pending_changes: must be from 1 to 10000"},
 	} {
 		c, err := config.Parse("f.yaml", []byte(src+tt.text+"\n"), env)
 		if err == nil {

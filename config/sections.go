@@ -52,11 +52,12 @@ func (c *Config) shape() strict.Shape {
 		{Name: "stdio", Doc: "Who speaks over stdio", Shape: c.principal(&c.Stdio, "stdio")},
 		{Name: "server", Doc: "The HTTP door", Shape: c.Server.shape()},
 		{Name: "gates", Doc: "What agents may write at all", Shape: c.gates()},
-		{Name: "review", Doc: "Which changes need whose approval", Shape: c.review()},
+		{Name: "review", Doc: "Which changes need how many people's approval: a list of rules, or an object with rules", Shape: c.review()},
+		{Name: "actions", Doc: "Named writes, as in classes, each with the class that it is on", Shape: c.actions("", true)},
 		{Name: "log", Doc: "What is logged, on standard error", Shape: c.Log.shape()},
 		{Name: "telemetry", Doc: "Which calls are traced, and where to; without it none are", Shape: c.Telemetry.shape()},
 	}
-	keys = append(keys, strict.Later("actions", "resources", "notifications", "metadata")...)
+	keys = append(keys, strict.Later("resources", "notifications", "metadata")...)
 	return strict.Object(keys, c.check)
 }
 

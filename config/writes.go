@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
+	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/config/strict"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/policy/expression"
 )
 
 // gates are the operator's switches over what agents may write at all.
@@ -66,19 +69,39 @@ func (c *Config) restrict(r *strict.Reader) {
 	}
 }
 
-// review says who approves which changes (design 05). No tool of this version offers a review, so that nothing can be
-// approved: it is checked, so that a file for later versions can be used, and a note says that it has nothing to do.
+// A Review says who approves which changes (design 05).
+type Review struct {
+	Rules  []change.Rule // all that hold of a change count
+	Single bool          // the human behind an agent may decide alone about its changes
+	Life   time.Duration // how long a change waits for people; 0 takes 24 hours
+}
+
+// review is the list of rules, or an object that has more to say.
 func (c *Config) review() strict.Shape {
-	var approvals int
-	rule := strict.Object([]strict.Key{
-		{Name: "when", Doc: "Which changes: an expression over change", Must: true, Shape: strict.Text("an expression over change", func(string) string { return "" })},
-		{Name: "approvals", Doc: "How many people must approve", Shape: strict.Count(&approvals, 1, 10)},
-		{Name: "risk", Doc: "What reviewers are shown", Shape: strict.Text("a word", func(string) string { return "" })},
-		{Name: "mode", Doc: "review, allow or deny", Shape: strict.Choose([]string{"review", "allow", "deny"}, func(string) {})},
-	}, nil)
-	list := strict.Items("rules", func(int) (strict.Shape, func()) { return rule, nil })
-	return strict.Shape{Schema: list.Schema, Read: func(r *strict.Reader, n strict.Node, at string) {
-		list.Read(r, n, at)
-		c.Notes = append(c.Notes, "review has nothing to do: no tool of this version proposes a write for approval")
-	}}
+	rules := strict.Items("rules", func(i int) (strict.Shape, func()) {
+		rule := change.Rule{Name: reviewName(i)}
+		return strict.Object([]strict.Key{
+			{Name: "when", Doc: "Which changes: an expression over change (op, class, classes, fields, rows, action, tool, source, risk) and principal, in CEL, that yields true or false", Must: true, Shape: c.condition(&rule.When)},
+			{Name: "approvals", Doc: "How many people must approve", Shape: strict.Count(&rule.Approvals, 1, 10)},
+			{Name: "risk", Doc: "What reviewers are shown: low, medium or high", Shape: strict.OneOf(&rule.Risk, change.Low, change.Medium, change.High)},
+			{Name: "mode", Doc: "review, allow (it runs at once) or deny", Shape: strict.OneOf(&rule.Mode, modes()...)},
+		}, nil), func() { c.Review.Rules = append(c.Review.Rules, rule) }
+	})
+	return strict.Either(rules, strict.Object([]strict.Key{
+		{Name: "rules", Doc: "The rules; those that hold of a change count together", Shape: rules},
+		{Name: "single_operator", Doc: "true: the human behind an agent may approve its changes alone. The audit says so", Shape: strict.Flag(&c.Review.Single)},
+		{Name: "life", Doc: "How long a change waits for people. Default 24h", Shape: strict.Span(&c.Review.Life, time.Minute, 90*24*time.Hour)},
+	}, strict.NotEmpty))
+}
+
+// condition is CEL over the facts of a change.
+func (c *Config) condition(into **expression.Condition) strict.Shape {
+	return strict.Text(`an expression over change, such as change.op == "delete"`, func(s string) string {
+		condition, err := c.expressions.CompileChange(s)
+		if err != nil {
+			return err.Error()
+		}
+		*into = condition
+		return ""
+	})
 }

@@ -50,6 +50,15 @@ func Data(into *value.Value) Shape {
 	}}
 }
 
+// Any is any value, exactly as JSON would hold it. A null is refused: what is not there is left out.
+func Any(into *value.Value) Shape {
+	return Shape{Schema: map[string]any{}, Read: func(r *Reader, n Node, at string) {
+		if v, ok := r.datum(n, at); ok {
+			*into = v
+		}
+	}}
+}
+
 // datum reads any value exactly, as value.Read reads JSON. It reports whether all of it is good, after noting why not.
 func (r *Reader) datum(n Node, at string) (value.Value, bool) {
 	switch y := n.yaml.(type) {

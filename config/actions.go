@@ -1,0 +1,142 @@
+package config
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/action"
+	"github.com/bailiwick-dev/bailiwick/config/strict"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// modes are how a write may run.
+func modes() []write.Mode { return []write.Mode{write.Allow, write.Review, write.Deny} }
+
+// writeRule is how agents may write the records of a class: one mode for all, or one for each kind of write.
+func writeRule(into *map[write.Op]write.Mode) strict.Shape {
+	set := func(ops ...write.Op) func(write.Mode) {
+		return func(m write.Mode) {
+			if *into == nil {
+				*into = map[write.Op]write.Mode{}
+			}
+			for _, op := range ops {
+				(*into)[op] = m
+			}
+		}
+	}
+	one := func(keep func(write.Mode)) strict.Shape {
+		names := make([]string, len(modes()))
+		for i, m := range modes() {
+			names[i] = string(m)
+		}
+		return strict.Choose(names, func(s string) { keep(write.Mode(s)) })
+	}
+	var keys []strict.Key
+	for _, op := range []write.Op{write.OpCreate, write.OpUpdate, write.OpDelete} {
+		keys = append(keys, strict.Key{Name: string(op), Doc: "allow, review (the default) or deny", Shape: one(set(op))})
+	}
+	return strict.Either(one(set(write.OpCreate, write.OpUpdate, write.OpDelete)), strict.Object(keys, strict.NotEmpty))
+}
+
+// actions are those of the class called on, or where apart is true those that each say it themselves.
+func (c *Config) actions(on string, apart bool) strict.Shape {
+	return strict.Each(strict.Table{Names: "action", Check: actionName, Of: func(name string) (strict.Shape, func()) {
+		d := action.Declaration{Name: name, On: on}
+		keys := c.actionKeys(&d)
+		if apart {
+			keys = append([]strict.Key{{Name: "on", Doc: "The class that it writes", Must: true, Shape: strict.Words(&d.On)}}, keys...)
+		}
+		return strict.Object(keys, nil), func() { c.Actions = append(c.Actions, d) }
+	}})
+}
+
+// actionName wants names that tools can have.
+func actionName(r *strict.Reader, e strict.Entry) bool {
+	if word(strings.ReplaceAll(e.Name, "-", "_")) {
+		return true
+	}
+	r.Wrong(e.Key, e.At, "an action is named with letters, digits, _ and -, a letter first, at most 63")
+	return false
+}
+
+func (c *Config) actionKeys(d *action.Declaration) []strict.Key {
+	return []strict.Key{
+		{Name: "title", Doc: "For people", Shape: strict.Words(&d.Title)},
+		{Name: "description", Doc: "For agents: what it does and when to use it", Shape: strict.Words(&d.Description)},
+		{Name: "do", Doc: "create, update or delete a record; sql runs a statement, http an operation of an API, go a function of the embedding program", Must: true,
+			Shape: strict.OneOf(&d.Do, action.Dos()...)},
+		{Name: "input", Doc: "The arguments: a JSON Schema of an object", Shape: strict.Data(&d.Input)},
+		{Name: "record", Doc: "The id of the record that it is about: {$cel: input.issueId}. Without it callers say object_id", Shape: strict.Any(&d.Record)},
+		{Name: "set", Doc: "The value of each field: plain, or {$cel: input.title} over input, record, now, principal and what was looked up. What asks for an argument that isn't given is left out", Shape: strict.Data(&d.Set)},
+		{Name: "permitted", Doc: "Fields that arguments of the same names set, besides set", Shape: strict.List(&d.Permitted, "field names", nil)},
+		{Name: "permission", Doc: "The scope that it needs: write (the default), delete or schema", Shape: strict.OneOf(&d.Permission, identity.Write, identity.Delete, identity.Schema)},
+		{Name: "supports_dry_run", Doc: "true: dry_run tries it, and leaves nothing", Shape: strict.Flag(&d.DryRun)},
+		{Name: "transitions", Doc: "By field: the values that may follow each value", Shape: transitions(&d.Transitions)},
+		{Name: "lookup", Doc: "Records that expressions ask about, by name, as the caller sees them; null where id yields nothing", Shape: lookups(&d.Lookup)},
+		{Name: "require", Doc: "What must be true of a call", Shape: requirements(&d.Require)},
+		{Name: "review", Doc: "How it may run: allow, review or deny. Without it the rules of the class and of review say", Shape: strict.OneOf(&d.Review, modes()...)},
+		{Name: "summary", Doc: "The line that reviewers read first: a text, or {$cel: …}", Shape: strict.Any(&d.Summary)},
+		{Name: "tool", Doc: "true: it is also a tool of its own, of its name", Shape: strict.Flag(&d.Tool)},
+		{Name: "statement", Doc: "Of do: sql: the statement, with :name for each value of set", Shape: strict.Words(&d.Statement)},
+		{Name: "api", Doc: "Of do: http: the source", Shape: strict.Words(&d.API)},
+		{Name: "operation", Doc: "Of do: http: the operation of the source", Shape: strict.Words(&d.Operation)},
+	}
+}
+
+// transitions are lists of values by value by field.
+func transitions(into *map[string]map[string][]string) strict.Shape {
+	return strict.Each(strict.Table{Names: "field", Of: func(field string) (strict.Shape, func()) {
+		next := map[string][]string{}
+		from := strict.Each(strict.Table{Names: "value", Of: func(value string) (strict.Shape, func()) {
+			to := []string{}
+			return strict.Items("values", func(int) (strict.Shape, func()) {
+				return strict.Text("a value", func(s string) string { to = append(to, s); return "" }), nil
+			}), func() { next[value] = to }
+		}})
+		return from, func() {
+			if *into == nil {
+				*into = map[string]map[string][]string{}
+			}
+			(*into)[field] = next
+		}
+	}})
+}
+
+func lookups(into *map[string]action.Lookup) strict.Shape {
+	return strict.Each(strict.Table{Names: "lookup", Of: func(name string) (strict.Shape, func()) {
+		var l action.Lookup
+		return strict.Object([]strict.Key{
+				{Name: "class", Doc: "The class of the record", Must: true, Shape: strict.Words(&l.Class)},
+				{Name: "id", Doc: "Its id: {$cel: input.parentId}", Must: true, Shape: strict.Any(&l.ID)},
+			}, nil), func() {
+				if *into == nil {
+					*into = map[string]action.Lookup{}
+				}
+				(*into)[name] = l
+			}
+	}})
+}
+
+func requirements(into *[]action.Requirement) strict.Shape {
+	return strict.Items("requirements", func(int) (strict.Shape, func()) {
+		var r action.Requirement
+		return strict.Object([]strict.Key{
+			{Name: "that", Doc: "An expression over input, record, now, principal and what was looked up; what fails is false", Must: true, Shape: strict.Words(&r.That)},
+			{Name: "message", Doc: "What the caller is told when it is false", Must: true, Shape: strict.Words(&r.Message)},
+			{Name: "field", Doc: "The argument that it is about", Shape: strict.Words(&r.Field)},
+		}, nil), func() { *into = append(*into, r) }
+	})
+}
+
+// WrongAction returns a fault of an action at its place.
+func (c *Config) WrongAction(f *action.Fault) Fault {
+	path := []string{"classes", c.written(f.On), "actions", f.Action}
+	if _, ok := c.document.Place(path...); !ok {
+		path = []string{"actions", f.Action}
+	}
+	return c.Wrong(f.Message, append(path, f.Key...)...)
+}
+
+// reviewName is the name of review rule i, as changes keep it.
+func reviewName(i int) string { return "review[" + strconv.Itoa(i) + "]" }
