@@ -25,6 +25,7 @@ import (
 // MySQL is a source in a MariaDB database. It is safe for use by several goroutines.
 type MySQL struct {
 	name string
+	url  string
 	db   *sql.DB
 	// control has connections that only end statements: they must be had when all others are busy.
 	control *sql.DB
@@ -42,8 +43,8 @@ func OpenMySQL(ctx context.Context, name, rawURL string) (*MySQL, error) {
 	if err != nil {
 		return nil, fmt.Errorf("source %s: the database url can't be read", name) // the error may repeat the password
 	}
-	s := &MySQL{name: name, control: sql.OpenDB(connector)}
-	s.db = sql.OpenDB(&mysqlConnector{connector})
+	s := &MySQL{name: name, url: rawURL, control: sql.OpenDB(connector)}
+	s.db = sql.OpenDB(&mysqlConnector{connector, mysqlReads})
 	s.db.SetMaxOpenConns(16)
 	s.db.SetMaxIdleConns(4)
 	s.db.SetConnMaxIdleTime(5 * time.Minute)
@@ -149,14 +150,26 @@ func (s *MySQL) run(ctx context.Context, st *compile.Statement, plan *policy.Pla
 	})
 }
 
-// query holds one connection for one statement, until take returns. The driver would leave a statement running when its
-// context ends and close the connection; so the statement gets a context of its own, and the server is told to end it.
+// query holds one connection for one statement, until take returns.
 func (s *MySQL) query(ctx context.Context, text string, args []any, take func(*sql.Rows) error) error {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
+	return s.held(ctx, conn, func(own context.Context) error {
+		rows, err := conn.QueryContext(own, text, args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		return take(rows)
+	})
+}
+
+// held runs one statement on a connection. The driver would leave it running when its context ends and close the connection;
+// so it gets a context of its own, and the server is told to end it. A connection whose statement was ended so is closed.
+func (s *MySQL) held(ctx context.Context, conn *sql.Conn, do func(own context.Context) error) error {
 	id, err := hold(ctx, conn)
 	if err != nil {
 		return err
@@ -176,12 +189,7 @@ func (s *MySQL) query(ctx context.Context, text string, args []any, take func(*s
 			conn.Raw(func(any) error { return driver.ErrBadConn })
 		}
 	}()
-	rows, err := conn.QueryContext(own, text, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	return take(rows)
+	return do(own)
 }
 
 // end tells the server to end the statement of a connection until that is over, which ends own, or else the connection.

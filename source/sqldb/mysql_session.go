@@ -17,8 +17,18 @@ const mysqlSession = `SET SESSION sql_mode = 'STRICT_ALL_TABLES', time_zone = '+
 	sql_select_limit = DEFAULT, sql_auto_is_null = 0, group_concat_max_len = 67108864, max_sort_length = 16384,
 	sort_buffer_size = 16777216, collation_connection = 'utf8mb4_nopad_bin'`
 
+// mysqlReads and mysqlWrites are what sessions may do. A transaction that its holder has left alone ends, and so do its locks.
+const (
+	mysqlReads  = "SET SESSION TRANSACTION READ ONLY"
+	mysqlWrites = `SET SESSION tx_isolation = 'READ-COMMITTED', foreign_key_checks = 1, unique_checks = 1, innodb_lock_wait_timeout = 20,
+	idle_transaction_timeout = 60`
+)
+
 // A mysqlConnector opens connections with our settings.
-type mysqlConnector struct{ driver.Connector }
+type mysqlConnector struct {
+	driver.Connector
+	access string // mysqlReads or mysqlWrites
+}
 
 func (c *mysqlConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := c.Connector.Connect(ctx)
@@ -30,7 +40,7 @@ func (c *mysqlConnector) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, errors.Join(fmt.Errorf("the driver's connection is a %T, which can't be told what it needs", conn), conn.Close())
 	}
 	session := &mysqlConn{mysqlAble: able, time: maxTime}
-	if err := session.begin(ctx); err != nil {
+	if err := session.begin(ctx, c.access); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return session, nil
@@ -56,8 +66,8 @@ type mysqlConn struct {
 	time time.Duration // 0 when it isn't known
 }
 
-func (c *mysqlConn) begin(ctx context.Context) error {
-	for _, statement := range []string{"SET NAMES utf8mb4 COLLATE utf8mb4_nopad_bin", mysqlSession, "SET SESSION TRANSACTION READ ONLY"} {
+func (c *mysqlConn) begin(ctx context.Context, access string) error {
+	for _, statement := range []string{"SET NAMES utf8mb4 COLLATE utf8mb4_nopad_bin", mysqlSession, access} {
 		if _, err := c.ExecContext(ctx, statement, nil); err != nil {
 			return err
 		}

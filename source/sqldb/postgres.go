@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"time"
 
@@ -42,13 +43,24 @@ var settings = map[string]string{
 // OpenPostgres connects to the database at url as the source called name. It opens a read-only session and sees
 // that the server answers.
 func OpenPostgres(ctx context.Context, name, url string) (*Postgres, error) {
+	cfg, err := postgresConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("source %s: %w", name, err)
+	}
+	pool, err := connected(ctx, name, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &Postgres{name, pool}, nil
+}
+
+// postgresConfig reads a URL. Its error doesn't quote it, for it may hold a password.
+func postgresConfig(url string) (*pgxpool.Config, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {
-		return nil, fmt.Errorf("source %s: the database url can't be read", name) // the error would repeat the password
+		return nil, errors.New("the database url can't be read")
 	}
-	for k, v := range settings {
-		cfg.ConnConfig.RuntimeParams[k] = v
-	}
+	maps.Copy(cfg.ConnConfig.RuntimeParams, settings)
 	if cfg.ConnConfig.ConnectTimeout == 0 {
 		cfg.ConnConfig.ConnectTimeout = 10 * time.Second
 	}
@@ -57,6 +69,11 @@ func OpenPostgres(ctx context.Context, name, url string) (*Postgres, error) {
 	cfg.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: 2 * time.Second}
 	}
+	return cfg, nil
+}
+
+// connected opens a pool and sees that the server answers.
+func connected(ctx context.Context, name string, cfg *pgxpool.Config) (*pgxpool.Pool, error) {
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("source %s: %w", name, err)
@@ -65,7 +82,7 @@ func OpenPostgres(ctx context.Context, name, url string) (*Postgres, error) {
 		pool.Close()
 		return nil, fmt.Errorf("source %s: can't connect to %s:%d: %w", name, cfg.ConnConfig.Host, cfg.ConnConfig.Port, err)
 	}
-	return &Postgres{name, pool}, nil
+	return pool, nil
 }
 
 // Close ends all connections.
@@ -143,22 +160,24 @@ func (s *Postgres) stream(rows pgx.Rows, st *compile.Statement, plan *policy.Pla
 		if plan.Count {
 			out = append(out[:0], textValue(count, string(raw[0])))
 		} else {
-			out = row(st, len(plan.Columns), func(i int) value.Value {
-				switch f := st.Columns[i].Field; {
-				case raw[i] == nil:
-					return value.Value{}
-				case f.Type == schema.Bytes:
-					return bytesOf(raw[i])
-				default:
-					return textValue(f, string(raw[i]))
-				}
-			}, out)
+			out = row(st, len(plan.Columns), func(i int) value.Value { return postgresValue(&st.Columns[i], raw[i]) }, out)
 		}
 		if !yield(out, nil) {
 			return nil
 		}
 	}
 	return rows.Err()
+}
+
+// postgresValue is what PostgreSQL wrote as a value of the column's field; nil is null.
+func postgresValue(c *compile.Column, raw []byte) value.Value {
+	switch {
+	case raw == nil:
+		return value.Value{}
+	case c.Field.Type == schema.Bytes:
+		return bytesOf(raw)
+	}
+	return textValue(c.Field, string(raw))
 }
 
 // bytesOf reads the hex form of a bytea: \x6869.

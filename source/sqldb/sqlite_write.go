@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source/sqldb/catalogue"
 	"github.com/bailiwick-dev/bailiwick/source/sqldb/writing"
-	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
 )
 
 // A WritableSQLite is a SQLite source that can be written to. Reads stay on connections that can't write.
@@ -62,8 +62,7 @@ func (w sqliteWrites) Begin(ctx context.Context) (writing.Tx, error) {
 		return nil, err
 	}
 	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
-		conn.Close()
-		return nil, err
+		return nil, errors.Join(err, conn.Close())
 	}
 	return &sqliteTx{transaction{conn: conn, decode: stored}}, nil
 }
@@ -121,7 +120,7 @@ var sqliteKinds = map[int]writing.Kind{
 
 // Refusal implements writing.Database. SQLite names columns as "table.column" behind a colon; nothing else of its words is
 // looked at, and of those only what is a field.
-func (sqliteWrites) Refusal(_ context.Context, _ writing.Tx, c *schema.Class, err error) *writing.Refusal {
+func (sqliteWrites) Refusal(_ context.Context, c *schema.Class, op write.Op, err error) *writing.Refusal {
 	if errors.Is(err, errDeferred) {
 		return &writing.Refusal{Kind: writing.ForeignKey}
 	}
@@ -131,6 +130,8 @@ func (sqliteWrites) Refusal(_ context.Context, _ writing.Tx, c *schema.Class, er
 	}
 	kind, ok := sqliteKinds[e.Code()]
 	switch {
+	case kind == writing.ForeignKey && op == write.OpDelete:
+		kind = writing.Referenced
 	case ok:
 	case e.Code()&0xff == sqlite3.SQLITE_CONSTRAINT:
 		kind = writing.Check
@@ -152,79 +153,4 @@ func (sqliteWrites) Refusal(_ context.Context, _ writing.Tx, c *schema.Class, er
 		}
 	}
 	return r
-}
-
-// A transaction is one of database/sql's connections with a transaction that was begun on it.
-type transaction struct {
-	conn   *sql.Conn
-	decode decoder
-	done   bool
-}
-
-// Exec implements writing.Tx.
-func (t *transaction) Exec(ctx context.Context, st compile.Statement) (int64, error) {
-	r, err := t.conn.ExecContext(ctx, st.Text, st.Args...)
-	if err != nil {
-		return 0, err
-	}
-	return r.RowsAffected()
-}
-
-// Query implements writing.Tx.
-func (t *transaction) Query(ctx context.Context, st compile.Statement) ([]value.Row, error) {
-	rows, err := t.conn.QueryContext(ctx, st.Text, st.Args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	return gathered(rows, &st, t.decode)
-}
-
-// gathered reads all rows of a statement.
-func gathered(rows *sql.Rows, st *compile.Statement, decode decoder) ([]value.Row, error) {
-	var out []value.Row
-	cells, into := make([]any, len(st.Columns)), make([]any, len(st.Columns))
-	for i := range cells {
-		into[i] = &cells[i]
-	}
-	for rows.Next() {
-		if err := rows.Scan(into...); err != nil {
-			return nil, err
-		}
-		row := make(value.Row, len(cells))
-		for i := range cells {
-			row[i] = decode(&st.Columns[i], cells[i])
-		}
-		out = append(out, row)
-	}
-	return out, rows.Err()
-}
-
-// Commit implements writing.Tx. It isn't broken off: whether it happened would only be harder to know.
-func (t *transaction) Commit(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
-	defer cancel()
-	_, err := t.conn.ExecContext(ctx, "COMMIT")
-	if err == nil {
-		t.done = true
-		t.conn.Close()
-	}
-	return err
-}
-
-// commitTime is how long the end of a transaction may take.
-const commitTime = 30 * time.Second
-
-// Rollback implements writing.Tx. A connection that can't roll back is ended, which does.
-func (t *transaction) Rollback() {
-	if t.done {
-		return
-	}
-	t.done = true
-	ctx, cancel := context.WithTimeout(context.Background(), commitTime)
-	defer cancel()
-	if _, err := t.conn.ExecContext(ctx, "ROLLBACK"); err != nil {
-		t.conn.Raw(func(any) error { return errEnd })
-	}
-	t.conn.Close()
 }

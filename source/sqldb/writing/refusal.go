@@ -18,6 +18,7 @@ const (
 	Trigger    Kind = "trigger" // code of the application's owner
 	Misfit     Kind = "misfit"  // a value doesn't fit its column
 	Computed   Kind = "computed"
+	Denied     Kind = "denied"   // the source's account may not
 	LeftOut    Kind = "left_out" // it wrote no record, or several
 )
 
@@ -60,6 +61,8 @@ func (r *Refusal) String() string {
 		text = "a value doesn't fit " + or("its field")
 	case Computed:
 		text = or("a field") + " is filled in by the database"
+	case Denied:
+		text = "the source's account may not write it"
 	default:
 		text = "the database doesn't write exactly this record"
 	}

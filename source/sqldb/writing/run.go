@@ -283,7 +283,7 @@ func (r *run) refusal(ctx context.Context, it *writes.Item, err error) *Refusal 
 	if meant(err) {
 		return nil
 	}
-	return r.db.Refusal(ctx, r.tx, it.View.Class(), err)
+	return r.db.Refusal(ctx, it.View.Class(), it.Op, err)
 }
 
 // conflict says what a refusal of the database is to whoever applies a change. Other errors stay what they are.

@@ -20,6 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
 )
 
 // A Database is what differs between the databases.
@@ -32,9 +33,8 @@ type Database interface {
 	References(context.Context, Tx) ([]schema.Reference, error)
 	// Sound fails with problem.Unsupported where what is written to c can't be taken back.
 	Sound(ctx context.Context, tx Tx, c *schema.Class) error
-	// Refusal returns what an error says about what was to be written to c; nil where it is about something else. It
-	// may ask the database, in a transaction that goes on.
-	Refusal(ctx context.Context, tx Tx, c *schema.Class, err error) *Refusal
+	// Refusal returns what an error says about what op was to do to a record of c; nil where it is about something else.
+	Refusal(ctx context.Context, c *schema.Class, op write.Op, err error) *Refusal
 	// Again reports whether err has rolled back the transaction only because another one was in its way.
 	Again(err error) bool
 	// Problem says what an error of the database means to the asker.
