@@ -78,7 +78,7 @@ func (g *Gateway) due(ctx context.Context, id string) error {
 	if c.State != change.Granted && c.State != change.Applying {
 		return nil
 	}
-	_, err = g.apply(ctx, id)
+	_, err = g.apply(context.WithoutCancel(ctx), id) // what has begun is brought to its end, also when the server stops
 	if problem.CodeOf(err) == problem.Conflict {
 		return nil // another executor was faster
 	}

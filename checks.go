@@ -135,8 +135,8 @@ func (c *Call) sees(ctx context.Context, e change.Effect) (bool, error) {
 
 // history adds to a sheet what the audit knows: the record of its end, and what the agent called before it proposed.
 func (c *Call) history(ctx context.Context, found *change.Change, s *review.Sheet) error {
-	reader, ok := c.gateway.options.Audit.(audit.Reader)
-	if !ok {
+	reader := c.gateway.options.History
+	if reader == nil {
 		return nil
 	}
 	if s.Record > 0 {

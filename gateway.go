@@ -40,6 +40,7 @@ type Options struct {
 	Rules   policy.Rules             // the zero Rules show nothing
 	Changes *change.Queue            // where what agents propose waits for people; nil takes no changes
 	Today   Today                    // says who a principal is when its change is applied; nil takes it as it was
+	History audit.Reader             // reads back what Audit keeps, for people who review; nil shows them nothing of it
 	Audit   audit.Log                // where calls are recorded; nil refuses, for what can't be recorded isn't answered
 	Args    audit.ArgHasher          // hashes arguments for the record; the zero one leaves them out
 	Limits  limit.Options            // the zero Options take the defaults

@@ -75,7 +75,7 @@ func newOffice(t *testing.T, more func(*bailiwick.Options, *change.Options)) *of
 		"comments": {Tenant: &policy.TenantRule{Through: "issue_id"}},
 	}}
 	changes := change.Options{Store: store}
-	options := bailiwick.Options{Sources: map[string]source.Source{"app": src}, Audit: store, Today: o.tokens}
+	options := bailiwick.Options{Sources: map[string]source.Source{"app": src}, Audit: store, History: store, Today: o.tokens}
 	if more != nil {
 		more(&options, &changes)
 	}

@@ -98,6 +98,7 @@ func (r *serving) serveHTTP(ctx context.Context, t *terminal.Terminal, c *config
 	announce(ctx, t, p, open)
 	r.plant, r.server, r.log = p, s, o.Logger
 	defer r.watch(ctx, &w)()
+	defer p.Apply(ctx, log)()
 	if err := ready(t, l); err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -224,6 +225,7 @@ func (r *serving) serveStdio(ctx context.Context, t *terminal.Terminal, c *confi
 		return inUse(c.Server.Metrics.Listen, err)
 	}
 	defer r.watch(ctx, new(live.Watcher))()
+	defer p.Apply(ctx, log)()
 	return s.ServeStdio(ctx, who)
 }
 

@@ -14,6 +14,7 @@ import (
 
 	bailiwick "github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/config"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/limit"
@@ -64,6 +65,12 @@ func (p *Plant) open(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
+		if writes(p.Config) {
+			var warning string
+			if opened, warning = openWritable(ctx, opened); warning != "" {
+				p.Config.Notes = append(p.Config.Notes, warning)
+			}
+		}
 		p.closers = append(p.closers, opened.Close)
 		p.sources[s.Name] = opened
 	}
@@ -99,7 +106,7 @@ func (p *Plant) openGateway(ctx context.Context) error {
 	observer, log := p.observers()
 	p.Gateway, warnings, err = bailiwick.New(ctx, bailiwick.Options{
 		Sources: p.sources, Rules: c.Rules, Observer: observer, Audit: log, Args: args, Limits: limits(c.Limits, p.Store), Price: c.Limits.Price,
-		Secret: keys["cursors"], Budget: c.Budget,
+		Secret: keys["cursors"], Budget: c.Budget, Changes: change.NewQueue(change.Options{Store: p.Store}), Today: p.Tokens, History: p.Store,
 	})
 	if err != nil {
 		return RuleFaults(c, err)

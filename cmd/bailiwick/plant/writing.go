@@ -1,0 +1,68 @@
+package plant
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/bailiwick-dev/bailiwick/config"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/sqldb"
+)
+
+// A writable is a source that can be written to; reads stay on connections that can't.
+type writable interface {
+	Adapter
+	source.Writer
+}
+
+// keptWritable is a kept source that can be written to.
+type keptWritable struct {
+	kept
+	source.Writer
+}
+
+// writes reports whether the gates of c let anything be proposed. A source is opened for writing only then.
+func writes(c *config.Config) bool {
+	g := c.Rules.Gates.Filled()
+	return g.Writes != policy.Off && (g.RawWrites != policy.Off || g.SchemaWrites != policy.Off)
+}
+
+// openWritable opens s for writing as well, where it can. A source that only lets itself be read stays as it is, and the
+// warning says why.
+func openWritable(ctx context.Context, opened Adapter) (Adapter, string) {
+	k, ok := opened.(*kept)
+	if !ok {
+		return opened, ""
+	}
+	var w writable
+	var err error
+	switch s := k.Adapter.(type) {
+	case *sqldb.SQLite:
+		w, err = s.Writable(ctx)
+	case *sqldb.Postgres:
+		w, err = s.Writable(ctx, "")
+	case *sqldb.MySQL:
+		w, err = s.Writable(ctx, "")
+	}
+	if err != nil {
+		return opened, fmt.Sprintf("source %s can only be read: %v", k.name, err)
+	}
+	return &keptWritable{kept{w, k.config, k.name}, w}, ""
+}
+
+// Apply applies approved changes until stop is called, which returns when nothing is under way any more. It logs what an
+// operator has to know.
+func (p *Plant) Apply(ctx context.Context, log *slog.Logger) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p.Gateway.Execute(ctx, func(err error) { log.Error("a change could not be brought to its end; it is tried again", "error", err) })
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
