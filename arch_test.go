@@ -68,6 +68,7 @@ var mayImport = map[string]string{
 	"source/memory":               "algebra policy problem query query/search schema source value",
 	"source/sourcetest":           "compile identity policy problem query schema source value",
 	"source/sourcetest/masks":     "identity mask policy query redact schema shape source source/sourcetest value",
+	"source/sourcetest/writing":   "change compile identity policy policy/writes problem query schema source value write",
 	"source/sourcetest/pipelines": "algebra identity policy problem query schema source source/sourcetest value",
 
 	// doors to people and agents

@@ -305,6 +305,12 @@ func (w *writer) scoped(v *policy.View) error {
 		w.write(w.quote(c.Space), ".")
 	}
 	w.write(w.quote(c.Table), " AS ", class)
+	return w.layers(v)
+}
+
+// layers writes what holds for every record of a view, of a record under the alias of its class.
+func (w *writer) layers(v *policy.View) error {
+	c := v.Class()
 	for i, l := range v.Layers() {
 		sep := " AND "
 		if i == 0 {

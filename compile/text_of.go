@@ -48,6 +48,9 @@ func (t *Text) View(v *policy.View) (next string, err error) {
 	return " AND ", t.w.scoped(v)
 }
 
+// Layers appends that a record under the alias t is in v, as "[WHERE …]".
+func (t *Text) Layers(v *policy.View) error { return t.w.layers(v) }
+
 // InView is the column of a field behind View.
 func (t *Text) InView(name string) string { return t.w.column(class, name) }
 

@@ -149,16 +149,13 @@ func heldDouble(d compile.Dialect, f *schema.Field, v value.Value) (any, string)
 
 // same reports whether text writes the same number as v.
 func same(text string, v value.Value) bool {
-	written := v.String()
-	if len(written) > 400 { // as an exact fraction it could be as large as its exponent says
+	if strings.ContainsAny(text, "NI") { // no number, or beyond all
 		return false
 	}
-	if f, ok := v.AsFloat(); !ok || f > 1e308 || f < -1e308 || f != 0 && f > -1e-300 && f < 1e-300 {
-		return text == written
+	if v.Kind() == value.Float {
+		v = value.OfDecimal(v.String())
 	}
-	a, ok := new(big.Rat).SetString(text)
-	b, too := new(big.Rat).SetString(written)
-	return ok && too && a.Cmp(b) == 0
+	return value.Equal(value.OfDecimal(text), v)
 }
 
 func heldDecimal(f *schema.Field, v value.Value) (any, string) {

@@ -146,6 +146,48 @@ func Delete(d compile.Dialect, c *schema.Class, id []value.Value) (compile.State
 	return t.Statement(nil)
 }
 
+// Would compiles a SELECT that gives a row where the record of v with the key id, nil for a new one, would be in v if sets were
+// written to it: as far as they tell, for nothing is written and the database adds nothing.
+func Would(d compile.Dialect, v *policy.View, id []value.Value, sets []writes.Set, forms map[string]Form) (compile.Statement, error) {
+	t, err := compile.NewText(d)
+	if err != nil {
+		return compile.Statement{}, err
+	}
+	c := v.Class()
+	before := func(name string) string { return "r." + t.Name(name) }
+	t.Write("SELECT 1 FROM (SELECT ")
+	for i, f := range c.Fields {
+		if i > 0 {
+			t.Write(", ")
+		}
+		x := before(f.Name)
+		for _, s := range sets {
+			if s.Field.Name == f.Name { // the column beside it gives the value its type
+				place, err := bound(d, t, s, forms)
+				if err != nil {
+					return compile.Statement{}, err
+				}
+				x = "CASE WHEN TRUE THEN " + place + " ELSE " + x + " END"
+			}
+		}
+		t.Write(x, " AS ", t.Name(f.Name))
+	}
+	t.Write(" FROM (SELECT 1 AS one) AS o LEFT JOIN ", t.Table(c.Space, c.Table), " AS r ON ")
+	if id == nil {
+		t.Write("FALSE")
+	} else {
+		t.Write("TRUE")
+		if err := keyed(t, c, id, " AND ", before); err != nil {
+			return compile.Statement{}, err
+		}
+	}
+	t.Write(") AS t")
+	if err := t.Layers(v); err != nil {
+		return compile.Statement{}, err
+	}
+	return t.Statement([]compile.Column{{Field: &schema.Field{Type: schema.Integer}}})
+}
+
 // Sample compiles the SELECT of some value of a column that isn't null, which shows the Form of the column.
 func Sample(d compile.Dialect, c *schema.Class, field string) (compile.Statement, error) {
 	t, err := compile.NewText(d)

@@ -27,7 +27,7 @@ type WritableSQLite struct {
 
 // Writable opens s for writing as well, and makes the table of the markers where there is none.
 func (s *SQLite) Writable(ctx context.Context) (*WritableSQLite, error) {
-	conn, err := newConnector(s.path, "mode=rw&_dqs=0&_pragma=busy_timeout(10000)&_pragma=foreign_keys(1)&_pragma=synchronous(2)&_pragma=trusted_schema(0)")
+	conn, err := newConnector(s.path, "mode=rw&_dqs=0&_pragma=busy_timeout(50)&_pragma=foreign_keys(1)&_pragma=synchronous(2)&_pragma=trusted_schema(0)")
 	if err != nil {
 		return nil, fmt.Errorf("source %s: %w", s.name, err)
 	}
@@ -37,8 +37,7 @@ func (s *SQLite) Writable(ctx context.Context) (*WritableSQLite, error) {
 	db.SetConnMaxIdleTime(time.Minute)
 	w := &WritableSQLite{SQLite: s, Writer: writing.New(sqliteWrites{db}), db: db}
 	if err := marked(ctx, s.name, compile.SQLite, func(ctx context.Context, text string) error {
-		_, err := db.ExecContext(ctx, text)
-		return err
+		return patient(ctx, func() error { _, err := db.ExecContext(ctx, text); return err })
 	}); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -61,10 +60,34 @@ func (w sqliteWrites) Begin(ctx context.Context) (writing.Tx, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
-		return nil, errors.Join(err, conn.Close())
+	t := &sqliteTx{transaction{conn: conn, decode: stored}}
+	if err := patient(ctx, func() error { _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); return err }); err != nil {
+		t.Rollback() // it may have begun when the context ended
+		return nil, err
 	}
-	return &sqliteTx{transaction{conn: conn, decode: stored}}, nil
+	return t, nil
+}
+
+// patient tries again while another connection is in the way. SQLite waits by itself, but no context could end that.
+func patient(ctx context.Context, do func() error) error {
+	for {
+		err := do()
+		if !(sqliteWrites{}).Again(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// Commit implements writing.Tx. Where readers are in the way it waits for them: the transaction stays.
+func (t *sqliteTx) Commit(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
+	defer cancel()
+	return patient(ctx, func() error { return t.transaction.Commit(ctx) })
 }
 
 type sqliteTx struct{ transaction }

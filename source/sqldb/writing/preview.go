@@ -98,7 +98,33 @@ func (r *run) undo(ctx context.Context, it *writes.Item, err error, before value
 	if why == nil {
 		return value.Value{}, err
 	}
+	// A refusal is kept from the asker, for it may be because of hidden records. So what is refused must not be told from
+	// what isn't where both would end outside of the view.
+	in, err := r.would(ctx, it)
+	if err == nil && !in {
+		err = it.NotFound()
+	}
+	if err != nil {
+		return value.Value{}, err
+	}
 	return planned(it, before), &refused{*why}
+}
+
+// would reports whether the record of an item would be in its view.
+func (r *run) would(ctx context.Context, it *writes.Item) (bool, error) {
+	if it.Op == write.OpDelete {
+		return true, nil
+	}
+	forms, err := r.forms(ctx, it)
+	if err != nil {
+		return false, err
+	}
+	st, err := text.Would(r.db.Dialect(), it.View, it.ID, it.Sets, forms)
+	if err != nil {
+		return false, err
+	}
+	rows, err := r.tx.Query(ctx, st)
+	return len(rows) > 0, err
 }
 
 // planned is what an item makes of a record as far as it says itself.
