@@ -66,6 +66,8 @@ type Config struct {
 type Source struct {
 	Name        string
 	URL         string        // "sqlite:path", "postgres://…", "mariadb://…" or "mysql://…"; it may hold a password
+	WriteURL    string        // likewise, of an account that may write; "" where that is the one of URL
+	ReadOnly    bool          // it is never opened for writing
 	Description string        // for agents
 	Schemas     []string      // of PostgreSQL: the schemas to look into; nil for the default
 	Tables      identity.List // which tables and views become classes

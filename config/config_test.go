@@ -43,7 +43,8 @@ sources:
     description: Where work is planned
     schemas: [public, crm]
     tables: {only: [issues, comments], except: [drafts]}
-    read_only: true
+    write_url: postgres://writer:${PG_PASSWORD}@db/tracker
+    read_only: false
   local: {url: "sqlite:app.db"}
 classes:
   tracker.issues:
@@ -212,7 +213,7 @@ func TestParse(t *testing.T) {
 		Listen: "0.0.0.0:9000",
 		Store:  "sqlite:/var/lib/bailiwick/memory.db",
 		Sources: []config.Source{
-			{Name: "tracker", URL: "postgres://app:hunter2@db/tracker", Description: "Where work is planned", Schemas: []string{"public", "crm"},
+			{Name: "tracker", URL: "postgres://app:hunter2@db/tracker", WriteURL: "postgres://writer:hunter2@db/tracker", Description: "Where work is planned", Schemas: []string{"public", "crm"},
 				Tables: identity.List{Only: []string{"issues", "comments"}, Except: []string{"drafts"}}},
 			{Name: "local", URL: "sqlite:/etc/bailiwick/app.db"},
 		},

@@ -172,7 +172,7 @@ func TestSchemaAgrees(t *testing.T) {
 		{src + "limits: {burst: 0}\n", false},
 		{src + "limits: {burst: 1.5}\n", false},
 		{src + "stdio: {owner: ada}\n", false},
-		{"sources: {s: {url: sqlite:x, read_only: false}}\n", false},
+		{"sources: {s: {url: sqlite:x, read_only: maybe}}\n", false},
 		{"sources: {s: {}}\n", false},
 		{"sources: {}\n", false},
 		{"listen: 127.0.0.1:1\n", false},

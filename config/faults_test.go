@@ -166,17 +166,28 @@ f.yaml:1:33: sources.9: a source is named with letters, digits, - and _, a lette
 f.yaml:1:58: sources.c: needs the key url
     1 | sources: {a.b: {url: sqlite:x}, '9': {url: sqlite:x}, c: {}, d: sqlite:x}
       |                                                          ^
-f.yaml:1:65: sources.d: must be an object with url, description, schemas, tables or read_only, not text
+f.yaml:1:65: sources.d: must be an object with url, description, schemas, tables, write_url or read_only, not text
     1 | sources: {a.b: {url: sqlite:x}, '9': {url: sqlite:x}, c: {}, d: sqlite:x}
       |                                                                 ^`},
-		{"sources:\n  a: {url: 'postgres://u:p\u00e4ss@w0rd@h:port/db?password=more', read_only: false}\n" +
+		{"sources:\n  a: {url: 'postgres://h/db', write_url: 'mysql://h/db'}\n  b: {url: sqlite:x, write_url: sqlite:y}\n" +
+			"  c: {url: 'mysql://h/db', write_url: 'mysql://h/db', read_only: true}\n", `
+f.yaml:2:31: sources.a.write_url: must be of the same kind of database as url
+    2 |   a: {url: 'postgres://h/db', write_url: 'mysql://h/db'}
+      |                               ^
+f.yaml:3:22: sources.b.write_url: an SQLite file has no accounts; take it out
+    3 |   b: {url: sqlite:x, write_url: sqlite:y}
+      |                      ^
+f.yaml:4:28: sources.c.write_url: the source is read_only; take one of the two out
+    4 |   c: {url: 'mysql://h/db', write_url: 'mysql://h/db', read_only: true}
+      |                            ^`},
+		{"sources:\n  a: {url: 'postgres://u:p\u00e4ss@w0rd@h:port/db?password=more', write_url: 'postgres://u:hunter2@w0rd@h:port/db', read_only: true}\n" +
 			"  b: {url: mongodb://u:hunter2@h/db}\n  c: {url: 'postgres://u:${PG_PASSWORD}@h:x/db'}\n  d: {url: 'sqlite:'}\n  e: {url: x.db}\n" +
 			"  f: {url: sqlite:x, schemas: [a, a, ''], tables: {}}\n", `
 f.yaml:2:12: sources.a.url: is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX
-    2 |   a: {url: 'postgres://u:*********@h:port/db?password=****', read_only: false}
+    2 |   a: {url: 'postgres://u:*********@h:port/db?password=****', write_url: 'postgres://u:************@h:port/db', read_only: true}
       |            ^
-f.yaml:2:73: sources.a.read_only: writing to a source is not supported yet by this version
-    2 |   a: {url: 'postgres://u:*********@h:port/db?password=****', read_only: false}
+f.yaml:2:73: sources.a.write_url: is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX
+    2 |   a: {url: 'postgres://u:*********@h:port/db?password=****', write_url: 'postgres://u:************@h:port/db', read_only: true}
       |                                                                         ^
 f.yaml:3:12: sources.b.url: mongodb sources are not supported yet by this version
     3 |   b: {url: mongodb://u:*******@h/db}

@@ -146,11 +146,15 @@ func (c *Config) sources() strict.Shape {
 			{Name: "description", Doc: "For agents", Shape: strict.Words(&s.Description)},
 			{Name: "schemas", Doc: "PostgreSQL schemas to look into; all that the user may read unless named", Shape: strict.List(&s.Schemas, "schema names", nil)},
 			{Name: "tables", Doc: "Which tables and views become classes", Shape: strict.Object(listKeys(&s.Tables, "table names"), strict.NotEmpty)},
-			{Name: "read_only", Doc: "Always true in this version", Shape: readOnly().With("const", true)},
+			{Name: "write_url", Doc: "The url of an account that may write, for what is written alone; that of url unless named", Shape: strict.Secret("a URL", s.setWriteURL)},
+			{Name: "read_only", Doc: "Nothing is ever written to it, whatever gates and rules say", Shape: strict.Flag(&s.ReadOnly)},
 		}, strict.Later("openapi", "document", "base_url", "metadata", "roots", "headers", "timeout")...)
 		check := func(r *strict.Reader, n strict.Node, at string) {
 			if s.Schemas != nil && !strings.HasPrefix(s.URL, "postgres") && s.URL != "" {
 				r.WrongAt(at+"/schemas", "only PostgreSQL has schemas; take it out")
+			}
+			if why := s.wrongWriteURL(); why != "" {
+				r.WrongAt(at+"/write_url", why)
 			}
 		}
 		return strict.Object(keys, check), func() { c.Sources = append(c.Sources, s) }
@@ -193,18 +197,6 @@ func (s *Source) setURL(folder, raw string) string {
 		return scheme + " sources are not supported yet by this version"
 	}
 	return "must begin with sqlite:, postgres:// or mariadb://"
-}
-
-// readOnly is true: writes to sources are not of this version.
-func readOnly() strict.Shape {
-	var b bool
-	inner := strict.Flag(&b)
-	return strict.Shape{Schema: inner.Schema, Read: func(r *strict.Reader, n strict.Node, at string) {
-		b = true
-		if inner.Read(r, n, at); !b {
-			r.Wrong(n.Start(), at, "writing to a source is not supported yet by this version")
-		}
-	}}
 }
 
 // listKeys are the keys of an object that narrows a set of names.

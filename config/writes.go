@@ -105,3 +105,35 @@ func (c *Config) condition(into **expression.Condition) strict.Shape {
 		return ""
 	})
 }
+
+// Writes reports whether anything can be written to s: its gates are open for some kind of write, and s isn't read-only.
+func (c *Config) Writes(s Source) bool {
+	g := c.Rules.Gates.Filled()
+	return !s.ReadOnly && g.Writes != policy.Off && (g.RawWrites != policy.Off || g.SchemaWrites != policy.Off || s.WriteURL != "")
+}
+
+// setWriteURL reads write_url as url is read.
+func (s *Source) setWriteURL(folder, raw string) string {
+	var other Source
+	why := other.setURL(folder, raw)
+	s.WriteURL = other.URL
+	return why
+}
+
+// wrongWriteURL says why a write_url doesn't go with the url; "" when it does.
+func (s *Source) wrongWriteURL() string {
+	_, file := s.SQLite()
+	other := Source{URL: s.WriteURL}
+	_, otherFile := other.SQLite()
+	switch {
+	case s.WriteURL == "":
+		return ""
+	case s.ReadOnly:
+		return "the source is read_only; take one of the two out"
+	case file || otherFile:
+		return "an SQLite file has no accounts; take it out"
+	case s.MariaDB() != other.MariaDB():
+		return "must be of the same kind of database as url"
+	}
+	return ""
+}

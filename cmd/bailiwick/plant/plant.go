@@ -72,7 +72,9 @@ func (p *Plant) open(ctx context.Context) (err error) {
 			}
 		}
 		p.closers = append(p.closers, opened.Close)
-		p.sources[s.Name] = opened
+		if p.sources[s.Name], err = p.writable(ctx, s, opened); err != nil {
+			return err
+		}
 	}
 	return p.openGateway(ctx)
 }
