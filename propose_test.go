@@ -31,6 +31,7 @@ type office struct {
 	store   *sqlite.Store
 	tokens  *identity.Tokens
 	db      *sql.DB // the tracker, as others write to it
+	sources map[string]source.Source
 	rules   policy.Rules
 }
 
@@ -79,6 +80,7 @@ func newOffice(t *testing.T, more func(*bailiwick.Options, *change.Options)) *of
 	if more != nil {
 		more(&options, &changes)
 	}
+	o.sources = options.Sources
 	if options.Rules.Version == "" {
 		options.Rules = o.rules
 	}
