@@ -77,9 +77,7 @@ func (q *Queue) mayApprove(c *Change, who identity.Principal, v Verdict) error {
 		return &problem.Error{Code: problem.PermissionDenied, Kind: "scope", Scope: string(identity.Operator), Detail: "breaking the glass needs the scope operator"}
 	case v.Broken && strings.TrimSpace(v.Comment) == "":
 		return &problem.Error{Code: problem.InvalidArgument, Pointer: "/reason", Detail: "breaking the glass needs a reason"}
-	case c.State != Pending:
-		return &problem.Error{Code: problem.Conflict, Kind: "state", Detail: "the change is " + string(c.State) + ": it doesn't wait for approval"}
-	case v.Digest != c.Digest:
+	case v.Digest != c.Digest && c.State == Pending:
 		return &problem.Error{Code: problem.Conflict, Kind: "digest", Pointer: "/digest", Detail: "the change is not what you looked at", Suggestion: "look at it again"}
 	case slices.Contains(c.Approvers(), PartyOf(who).Human()) && !v.Broken:
 		return &problem.Error{Code: problem.Conflict, Kind: "decided", Detail: "you have approved this change already: another person has to"}
@@ -189,9 +187,6 @@ func (q *Queue) Settle(ctx context.Context, id string, who identity.Principal, a
 	if applied {
 		event = EventApplied
 	}
-	if c.Outcome == nil {
-		c.Outcome = &Outcome{}
-	}
-	c.Outcome.Settled, c.Outcome.Detail = &by, reason
+	c.Outcome.Settled, c.Outcome.Detail = &by, reason // Finish has made one
 	return c, q.move(ctx, c, event, Step{By: by.Owner, Comment: reason}, Guard{})
 }
