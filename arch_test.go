@@ -101,13 +101,14 @@ var mayImport = map[string]string{
 
 	// our own memory
 	"store/changes":   "change",
-	"store/postgres":  "audit change identity limit problem store/changes store/records store/tokens",
+	"store/postgres":  "audit change event identity limit problem store/changes store/records store/tokens",
 	"store/records":   "audit",
-	"store/sqlite":    "audit change identity limit problem store/changes store/records store/tokens",
-	"store/storetest": "audit change identity limit problem value write",
+	"store/sqlite":    "audit change event identity limit problem store/changes store/records store/tokens",
+	"store/storetest": "audit change event identity limit problem value write",
 	"store/tokens":    "identity problem",
 
 	// the demo application, servers for tests, measurements
+	"event":        "",
 	"demo":         "",
 	"testservices": "",
 	"bench":        "",

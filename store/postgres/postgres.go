@@ -1,7 +1,7 @@
 // Package postgres is our own memory in a PostgreSQL database, which several replicas of the process share: tokens,
-// audit records, budgets, secrets, rates and changes.
+// audit records, budgets, secrets, rates, changes and events.
 //
-// It stands behind the doors that identity, audit, limit and change open. All of it is in the schema "bailiwick", so it
+// It stands behind the doors that identity, audit, limit, change and event open. All of it is in the schema "bailiwick", so it
 // may stand beside other things. A write returns when it is committed, and one that can't be made is an error to the
 // caller: nothing is kept back for later, and nothing is taken for granted while the database can't be reached. A
 // store that a newer Bailiwick made is refused.
@@ -21,6 +21,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/event"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/store/changes"
@@ -44,6 +45,7 @@ type Store struct {
 	tokens  tokens.Version
 
 	latest   changes.Latest
+	events   event.Hub
 	unlisten context.CancelFunc
 	listened chan struct{} // the listener has ended
 }
@@ -55,6 +57,7 @@ var (
 	_ limit.Ledger        = (*Store)(nil)
 	_ limit.Store         = (*Store)(nil)
 	_ change.Store        = (*Store)(nil)
+	_ event.Bus           = (*Store)(nil)
 )
 
 // settings of every session. One that a process left open in the middle of a transaction, stopped or cut off, must

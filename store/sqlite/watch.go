@@ -16,16 +16,17 @@ func (s *Store) watch(ctx context.Context) {
 	defer close(s.watched)
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
-	var w watcher
+	w := watcher{heard: -1}
 	defer w.close()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			if err := w.look(ctx, s); err != nil {
-				w.close()
-			}
+		case <-s.told:
+		}
+		if err := w.look(ctx, s); err != nil {
+			w.close()
 		}
 	}
 }
@@ -34,6 +35,7 @@ func (s *Store) watch(ctx context.Context) {
 type watcher struct {
 	conn    *sql.Conn
 	version int64
+	heard   int64 // the last event that was told of; -1 at the beginning
 }
 
 func (w *watcher) look(ctx context.Context, s *Store) (err error) {
@@ -54,8 +56,11 @@ func (w *watcher) look(ctx context.Context, s *Store) (err error) {
 	if err := w.conn.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0) FROM change_event`).Scan(&seq); err != nil {
 		return err
 	}
-	w.version = version
 	s.latest.Saw(seq)
+	if err := w.tellEvents(ctx, &s.events); err != nil {
+		return err
+	}
+	w.version = version
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/event"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/limit"
 )
@@ -21,6 +22,8 @@ type Store interface {
 	identity.TokenStore
 	limit.Ledger
 	change.Store
+	event.Bus
+	Ping(ctx context.Context) error
 	Secret(ctx context.Context, name string) ([]byte, error)
 	Close() error
 }
@@ -48,6 +51,9 @@ func Run(t *testing.T, open Open) {
 	t.Run("changes due", func(t *testing.T) { testDue(t, open) })
 	t.Run("events of two handles", func(t *testing.T) { testEvents(t, open) })
 	t.Run("events waited for", func(t *testing.T) { testAwait(t, open) })
+	t.Run("told and heard", func(t *testing.T) { testBus(t, open) })
+	t.Run("rates", func(t *testing.T) { testRates(t, open) })
+	t.Run("rates of two handles", func(t *testing.T) { testRateHandles(t, open) })
 	t.Run("secrets", func(t *testing.T) { testSecrets(t, open) })
 }
 

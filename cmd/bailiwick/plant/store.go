@@ -13,6 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/config"
+	"github.com/bailiwick-dev/bailiwick/event"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/source"
@@ -27,6 +28,7 @@ type Store interface {
 	identity.TokenStore
 	limit.Ledger
 	change.Store
+	event.Bus
 	source.Pinger
 	Secret(ctx context.Context, name string) ([]byte, error)
 	io.Closer

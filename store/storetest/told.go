@@ -1,0 +1,173 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bailiwick-dev/bailiwick/event"
+	"github.com/bailiwick-dev/bailiwick/limit"
+)
+
+// testBus lets two handles tell each other: both hear everything, in one order, within a second.
+func testBus(t *testing.T, open Open) {
+	place := t.TempDir()
+	handles := []Store{handle(t, open, place), handle(t, open, place)}
+	ctx, cancel := context.WithCancel(t.Context())
+	heard := [2]chan event.Event{make(chan event.Event, 100), make(chan event.Event, 100)}
+	var listening sync.WaitGroup
+	for i, s := range handles {
+		listening.Go(func() {
+			if err := s.Listen(ctx, func(e event.Event) { heard[i] <- e }); !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		})
+		if first := <-heard[i]; first != event.Missed {
+			t.Error("heard first:", first)
+		}
+	}
+	time.Sleep(500 * time.Millisecond) // both look or listen, and have told so
+	for _, c := range heard {
+		for len(c) > 0 {
+			if e := <-c; e != event.Missed {
+				t.Error(e)
+			}
+		}
+	}
+	var want []event.Event
+	began := time.Now()
+	for i := range 6 {
+		e := event.Event{Topic: "rules", Text: fmt.Sprint(i, " \x00 ' \u2028 é")}
+		if err := handles[i%2].Notify(ctx, e); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, e)
+	}
+	for i := range handles {
+		var got []event.Event
+		for range want {
+			select {
+			case e := <-heard[i]:
+				got = append(got, e)
+			case <-time.After(5 * time.Second):
+				t.Fatalf("handle %d heard %v", i, got)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("handle %d (-want +got):\n%s", i, diff)
+		}
+	}
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("heard after %v", took)
+	}
+	if err := handles[0].Notify(ctx, event.Missed); !errors.Is(err, event.ErrInvalid) {
+		t.Error(err)
+	}
+	cancel()
+	listening.Wait()
+}
+
+// rates returns the rates that a store shares; nil for a store that doesn't.
+func rates(t *testing.T, s Store) limit.Store {
+	shared, ok := s.(limit.Store)
+	if !ok {
+		t.Log("this store shares no rates: they are kept in the process")
+	}
+	return shared
+}
+
+// testRates checks that a call is taken from all buckets or from none, and how long to wait.
+func testRates(t *testing.T, open Open) {
+	s := rates(t, handle(t, open, t.TempDir()))
+	if s == nil {
+		return
+	}
+	const hour = time.Hour
+	bucket := func(key string, every time.Duration, burst int) limit.Bucket {
+		return limit.Bucket{Key: key, Every: every, Burst: burst}
+	}
+	for _, step := range []struct {
+		name    string
+		buckets []limit.Bucket
+		wait    time.Duration // to the second
+	}{
+		{"the first", []limit.Bucket{bucket("oana", hour, 2)}, 0},
+		{"the second", []limit.Bucket{bucket("oana", hour, 2), bucket("tx", hour, 1)}, 0},
+		{"no more of one", []limit.Bucket{bucket("oana", hour, 2)}, hour},
+		{"nor of the other", []limit.Bucket{bucket("oben", hour, 2), bucket("tx", hour, 1)}, hour},
+		{"which took none of the first", []limit.Bucket{bucket("oben", hour, 2)}, 0},
+		{"nor here", []limit.Bucket{bucket("oben", hour, 2)}, 0},
+		{"a slow one", []limit.Bucket{bucket("tslow", 3*hour, 1)}, 0},
+		{"the longest counts", []limit.Bucket{bucket("tslow", 3*hour, 1), bucket("oana", hour, 2)}, 3 * hour},
+		{"any name", []limit.Bucket{bucket(strange, hour, 1)}, 0},
+		{"is one name", []limit.Bucket{bucket(strange, hour, 1)}, hour},
+		{"a smaller burst than before", []limit.Bucket{bucket("oben", hour, 1)}, hour},
+		{"a rate without bounds", []limit.Bucket{bucket("ofree", 1, 1<<30)}, 0},
+		{"the longest time", []limit.Bucket{bucket("oslow", 10*365*24*hour, 1)}, 0},
+		{"fills slowly", []limit.Bucket{bucket("oslow", 10*365*24*hour, 1)}, 10 * 365 * 24 * hour},
+		{"no bucket", nil, 0},
+	} {
+		wait, err := s.Take(t.Context(), step.buckets)
+		if err != nil || wait.Round(10*time.Second) != step.wait || step.wait == 0 && wait != 0 {
+			t.Errorf("%s: wait %v, want %v; %v", step.name, wait, step.wait, err)
+		}
+	}
+	quick := []limit.Bucket{bucket("oquick", 30*time.Millisecond, 1)}
+	passed, began := 0, time.Now()
+	for time.Since(began) < 300*time.Millisecond {
+		wait, err := s.Take(t.Context(), quick)
+		if err != nil || wait < 0 || wait > 30*time.Millisecond {
+			t.Fatal(wait, err)
+		}
+		if wait == 0 {
+			passed++
+		}
+		time.Sleep(wait)
+	}
+	if most := int(time.Since(began)/(30*time.Millisecond)) + 2; passed > most || passed < 2 {
+		t.Errorf("%d passed, want 2 to %d", passed, most)
+	}
+}
+
+// testRateHandles lets two handles take from buckets that they share, named in any order: together they get what one
+// would.
+func testRateHandles(t *testing.T, open Open) {
+	place := t.TempDir()
+	handles := []limit.Store{rates(t, handle(t, open, place)), rates(t, handle(t, open, place))}
+	if handles[0] == nil {
+		return
+	}
+	const takers, rounds, burst = 8, 40, 2
+	for round := range rounds {
+		var passed atomic.Int64
+		var wg sync.WaitGroup
+		for who := range takers {
+			wg.Go(func() {
+				buckets := []limit.Bucket{{Key: fmt.Sprint("oana", round), Every: time.Hour, Burst: burst}, {Key: fmt.Sprint("tx", round), Every: time.Hour, Burst: 1000}}
+				if who%3 == 0 {
+					buckets[0], buckets[1] = buckets[1], buckets[0]
+				}
+				for range burst {
+					wait, err := handles[who%2].Take(t.Context(), buckets)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if wait == 0 {
+						passed.Add(1)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		if passed.Load() != burst {
+			t.Fatalf("%d passed, want %d", passed.Load(), burst)
+		}
+	}
+}
