@@ -24,6 +24,7 @@ import (
 const (
 	postgresVariable = "BAILIWICK_TEST_POSTGRES"
 	mariaDBVariable  = "BAILIWICK_TEST_MARIADB"
+	chromiumVariable = "BAILIWICK_TEST_CHROMIUM"
 )
 
 // Postgres returns the URL of a new, empty database on a private PostgreSQL, as a superuser of that server.

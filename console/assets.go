@@ -1,0 +1,63 @@
+package console
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"path"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+//go:embed assets
+var assetFiles embed.FS
+
+// An asset is a file that pages refer to.
+type asset struct {
+	body []byte
+	kind string
+	tag  string
+}
+
+func readAssets() (map[string]asset, error) {
+	kinds := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".woff2": "font/woff2",
+		".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8"}
+	entries, err := assetFiles.ReadDir("assets")
+	if err != nil {
+		return nil, fmt.Errorf("console: list the assets: %w", err)
+	}
+	out := map[string]asset{}
+	for _, e := range entries {
+		body, err := assetFiles.ReadFile("assets/" + e.Name())
+		if err != nil {
+			return nil, fmt.Errorf("console: read the asset %s: %w", e.Name(), err)
+		}
+		kind, ok := kinds[path.Ext(e.Name())]
+		if !ok {
+			return nil, fmt.Errorf("console: the asset %s has no known kind", e.Name())
+		}
+		sum := sha256.Sum256(body)
+		out[e.Name()] = asset{body: body, kind: kind, tag: `"` + hex.EncodeToString(sum[:8]) + `"`}
+	}
+	return out, nil
+}
+
+// asset serves one file, which a browser may keep as long as it asks whether it is still the same.
+func (c *Console) asset(v *visit) error {
+	a, ok := c.assets[v.r.PathValue("name")]
+	if !ok {
+		return problem.New(problem.NotFound, "No page has this address.")
+	}
+	h := v.w.Header()
+	h.Set("Cache-Control", "no-cache")
+	h.Set("ETag", a.tag)
+	if v.r.Header.Get("If-None-Match") == a.tag {
+		v.w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	h.Set("Content-Type", a.kind)
+	_, _ = v.w.Write(a.body) // who has gone can't be told so
+	return nil
+}

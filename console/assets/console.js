@@ -1,0 +1,95 @@
+// What makes pages live: keys, times that go on, and what is said aloud. Everything works without it.
+"use strict";
+(() => {
+  const every = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const one = (selector) => document.querySelector(selector);
+
+  // Times go on.
+  const words = (seconds) => seconds < 60 ? `${seconds} s` : seconds < 3600 ? `${Math.floor(seconds / 60)} min`
+    : seconds < 172800 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86400)} d`;
+  const tick = () => {
+    for (const t of every("time[data-ago]")) t.textContent = words(Math.max(0, Math.floor((Date.now() - Date.parse(t.dateTime)) / 1000))) + " ago";
+    for (const t of every("time[data-until]")) {
+      const left = Math.floor((Date.parse(t.dateTime) - Date.now()) / 1000);
+      t.textContent = left > 0 ? "in " + words(left) : "now";
+    }
+  };
+  setInterval(tick, 1000);
+
+  // Rows of the queue.
+  const rows = () => every("[data-row]").filter((r) => r.offsetParent !== null);
+  const current = () => rows().findIndex((r) => r.classList.contains("at") || r.contains(document.activeElement));
+  const go = (to) => {
+    const all = rows();
+    if (!all.length) return;
+    every(".row.at").forEach((r) => r.classList.remove("at"));
+    const row = all[Math.max(0, Math.min(all.length - 1, to))];
+    row.classList.add("at");
+    row.querySelector(".title").focus();
+    row.scrollIntoView({ block: "nearest" });
+  };
+  const count = () => {
+    const shown = one("[data-selected]");
+    const n = every("[data-row] input:checked").length;
+    if (shown) shown.textContent = n ? ` (${n})` : "";
+  };
+  document.addEventListener("change", count);
+
+  const reveal = (id, field) => {
+    const at = document.getElementById(id);
+    if (!at) return false;
+    if (at.tagName === "DETAILS") at.open = true;
+    (field ? document.getElementById(field) : at).focus();
+    at.scrollIntoView({ block: "center" });
+    return true;
+  };
+  const openAt = (hash) => {
+    const row = rows()[current()];
+    if (row) location.href = row.querySelector(".title").href + hash;
+  };
+  const keys = {
+    j: () => go(current() + 1),
+    k: () => go(current() - 1),
+    x: () => { const box = rows()[current()]?.querySelector("input"); if (box) { box.checked = !box.checked; count(); } },
+    a: () => {
+      if (reveal("approve") || reveal("approve-text")) return;
+      if (every("[data-row] input:checked").length) one("#selected").requestSubmit(); else openAt("#approve");
+    },
+    r: () => { if (!reveal("reject", "reject-text")) openAt("#reject"); },
+    c: () => reveal("comment-text"),
+    u: () => { const up = one("[data-up]"); if (up) location.href = up.href; },
+    "/": () => { const box = one("[data-search]"); if (box) { const within = box.closest("details"); if (within) within.open = true; box.focus(); } },
+    "?": () => one("#keys")?.showModal(),
+  };
+  document.addEventListener("keydown", (e) => {
+    if (e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented) return;
+    if (e.key === "Escape") { every(".me[open]").forEach((d) => { d.open = false; }); return; }
+    if (e.target.closest("input:not([type=checkbox]), textarea, select, dialog")) return;
+    if (keys[e.key]) { e.preventDefault(); keys[e.key](); }
+  });
+  document.addEventListener("click", (e) => {
+    if (e.target.closest("[data-keys]")) one("#keys")?.showModal();
+    every(".me[open]").forEach((d) => { if (!d.contains(e.target)) d.open = false; });
+  });
+  every("[data-keys]").forEach((b) => { b.hidden = false; });
+  if (location.hash === "#reject") reveal("reject", "reject-text");
+  if (location.hash === "#approve") reveal("approve");
+
+  // A form is sent once.
+  document.addEventListener("submit", (e) => {
+    if (e.target.method !== "post") return;
+    if (e.target.dataset.sent) { e.preventDefault(); return; }
+    e.target.dataset.sent = "yes";
+    setTimeout(() => { delete e.target.dataset.sent; }, 5000);
+  });
+
+  // What happens elsewhere is said aloud, and a session that has ended as well.
+  document.addEventListener("htmx:sse:error", (e) => {
+    if (e.detail?.status === 401) { const gone = one("#gone"); if (gone) gone.hidden = false; }
+  });
+  document.addEventListener("htmx:after:swap", (e) => {
+    const said = one("#said");
+    if (said && one("#sheet") && e.target?.closest?.("#sheet")) said.textContent = "This change has moved: " + (one(".stages [aria-current], .stages .bad, .stages li:last-child")?.textContent ?? "");
+    tick();
+  });
+})();

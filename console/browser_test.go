@@ -1,0 +1,173 @@
+package console_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"github.com/bailiwick-dev/bailiwick/testservices"
+)
+
+// A tab is a window of a real browser. What its console complains about, such as what the content policy stops, fails
+// the test.
+type tab struct {
+	t   *testing.T
+	ctx context.Context
+	url string
+}
+
+// chrome starts a browser of the test's own.
+func chrome(t *testing.T) context.Context {
+	t.Helper()
+	o := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(testservices.Chromium(t)), chromedp.NoSandbox,
+		chromedp.Flag("hide-scrollbars", true), chromedp.Flag("force-color-profile", "srgb"), chromedp.Flag("font-render-hinting", "none"))
+	ctx, cancel := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), o...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatal("start the browser:", err)
+	}
+	return ctx
+}
+
+// tab opens a new window with cookies of its own, signed in by secret where that isn't "".
+func (w *world) tab(t *testing.T, browser context.Context, secret string) *tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	b := &tab{t, ctx, w.url}
+	said := chromedp.Console(ctx)
+	read := make(chan struct{})
+	t.Cleanup(func() { cancel(); <-read })
+	go func() {
+		defer close(read)
+		for m, err := range said {
+			if err != nil {
+				return
+			}
+			// A status is an answer that a test can look at itself.
+			if (m.Type == chromedp.ConsoleError || m.Type == chromedp.ConsoleWarning || m.IsException()) && m.Source != "network" {
+				t.Errorf("the browser says %s (%s:%d)", m, m.URL, m.Line)
+			}
+		}
+	}()
+	b.size(1280, 860, false)
+	if secret != "" {
+		b.open("/console/sign-in")
+		b.do(chromedp.SendKeys(chromedp.CSS("#credential"), secret+"\r"), chromedp.WaitVisible(chromedp.CSS("nav[aria-label=Pages]")))
+	}
+	return b
+}
+
+func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
+	defer cancel()
+	if err := chromedp.Do(ctx, actions...); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *tab) open(path string) {
+	b.t.Helper()
+	b.do(chromedp.Navigate(b.url+path), chromedp.WaitReady(chromedp.CSS("body")))
+}
+
+func (b *tab) click(selector string) {
+	b.t.Helper()
+	b.do(chromedp.Click(chromedp.CSS(selector)))
+}
+
+func (b *tab) visible(selector string) {
+	b.t.Helper()
+	b.do(chromedp.WaitVisible(chromedp.CSS(selector)))
+}
+
+func (b *tab) typed(selector, text string) {
+	b.t.Helper()
+	b.do(chromedp.SendKeys(chromedp.CSS(selector), text))
+}
+
+// key presses a key where the focus is.
+func (b *tab) key(keys string) {
+	b.t.Helper()
+	b.do(chromedp.KeyEvent(keys))
+}
+
+// size is that of the window in CSS pixels; a phone has a finer screen.
+func (b *tab) size(width, height int64, phone bool) {
+	b.t.Helper()
+	scale := 1.0
+	if phone {
+		scale = 2
+	}
+	p := emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: scale, Mobile: phone}
+	if _, err := chromedp.Call(b.ctx, emulation.SetDeviceMetricsOverride, p); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *tab) dark(on bool) {
+	b.t.Helper()
+	scheme := "light"
+	if on {
+		scheme = "dark"
+	}
+	p := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
+	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, p); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// eval returns what a script yields.
+func eval[T any](b *tab, script string) T {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
+	defer cancel()
+	out, err := chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.t.Fatalf("%s: %v", script, err)
+	}
+	return out
+}
+
+// waitFor waits until a script yields true, and returns how long that took.
+func (b *tab) waitFor(script string) time.Duration {
+	b.t.Helper()
+	start := time.Now()
+	for !eval[bool](b, script) {
+		if time.Since(start) > 10*time.Second {
+			b.shoot("failed", false)
+			b.t.Fatalf("still not so: %s\n%s", script, eval[string](b, "document.body.innerText"))
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return time.Since(start)
+}
+
+// shoot keeps a picture of the page where BAILIWICK_SHOTS names a folder.
+func (b *tab) shoot(name string, whole bool) {
+	b.t.Helper()
+	dir := os.Getenv("BAILIWICK_SHOTS")
+	if dir == "" {
+		return
+	}
+	eval[bool](b, "document.fonts.ready.then(() => true)")
+	action := chromedp.CaptureScreenshot()
+	if whole {
+		action = chromedp.FullScreenshot(100)
+	}
+	png, err := chromedp.Run(b.ctx, action)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, strings.ReplaceAll(name, "/", "-")+".png"), png, 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+}

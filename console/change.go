@@ -1,0 +1,195 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+
+	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/review"
+)
+
+// A changePage is one change.
+type changePage struct {
+	*review.Sheet
+	Stages  []stage
+	Against []review.Check // the checks that speak against an approval
+	For     []review.Check
+	Sums    []sum // what happens, counted
+	Mine    bool  // the viewer has decided about it as it is
+	Open    bool  // it can still be decided about
+	Renew   bool
+	Settle  bool
+	Glass   bool // it could be approved past the rules
+	Written string
+	Long    bool // some values are cut
+}
+
+// A stage is one step of a change's life. At is "done", "now", "bad" or "", which is still to come.
+type stage struct{ Label, At, Note string }
+
+// A sum is how many records of a class are written in one way.
+type sum struct {
+	Op, Class string
+	Records   int
+	Fields    int
+	Hidden    int
+}
+
+func (c *Console) change(v *visit) error {
+	sheet, err := c.desk(v).Sheet(v.ctx(), v.r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	return c.showSheet(v, sheet, frame{Notice: done(v.r.URL.Query().Get("did"))})
+}
+
+// showSheet shows a change within f.
+func (c *Console) showSheet(v *visit, s *review.Sheet, f frame) error {
+	p := changePage{Sheet: s, Stages: stages(s), Sums: sums(s), Written: v.r.PostForm.Get("text")}
+	for _, check := range s.Checks {
+		if check.OK {
+			p.For = append(p.For, check)
+		} else {
+			p.Against = append(p.Against, check)
+		}
+	}
+	p.Mine = s.Row.Mine
+	p.Open = s.State == change.Pending
+	p.Renew = s.State == change.Stale || s.State == change.Pending && slices.ContainsFunc(p.Against, func(k review.Check) bool { return k.Name == "target" })
+	p.Settle = s.State == change.Unknown
+	p.Glass = p.Open && !s.CanApprove && !p.Mine
+	for _, item := range s.Items {
+		p.Long = p.Long || slices.ContainsFunc(item.Fields, func(f review.Field) bool { return f.Before.Length+f.After.Length > 0 })
+	}
+	f.Title, f.At, f.Page, f.Live = s.Title, Path+"/changes", p, true
+	return c.render(v, "change", f)
+}
+
+func sums(s *review.Sheet) []sum {
+	var out []sum
+	for _, item := range s.Items {
+		i := slices.IndexFunc(out, func(n sum) bool { return n.Op == item.Op && n.Class == item.Class })
+		if i < 0 {
+			i, out = len(out), append(out, sum{Op: item.Op, Class: item.Class})
+		}
+		out[i].Records++
+		out[i].Fields += len(item.Fields)
+		out[i].Hidden += item.Hidden
+	}
+	return out
+}
+
+// stages are the steps of a change's life, and how far it is.
+func stages(s *review.Sheet) []stage {
+	out := []stage{{"Proposed", "done", ""}, {"Review", "", ""}, {"Approved", "", ""}, {"Applied", "", ""}}
+	reached := func(n int, at, label string) {
+		for i := range out[:n] {
+			out[i].At = "done"
+		}
+		out[n].At = at
+		if label != "" {
+			out[n].Label = label
+			if at == "bad" {
+				out = out[:n+1]
+			}
+		}
+	}
+	switch s.State {
+	case change.Pending:
+		reached(1, "now", "")
+	case change.Stale:
+		reached(1, "now", "Stale")
+	case change.Granted:
+		reached(2, "now", "")
+	case change.Applying:
+		reached(3, "now", "Running")
+	case change.Applied:
+		reached(3, "done", "")
+	case change.Failed:
+		reached(3, "bad", "Failed")
+	case change.Unknown:
+		reached(3, "bad", "Unknown")
+	case change.Rejected:
+		reached(1, "bad", "Rejected")
+	case change.Expired:
+		reached(1, "bad", "Expired")
+	case change.Cancelled:
+		reached(1, "bad", "Cancelled")
+	}
+	if s.Need > 0 && s.State == change.Pending {
+		out[1].Note = countOf(s.Approvals) + " of " + countOf(s.Need)
+	}
+	return out
+}
+
+// deeds are what can be done to one change, by the last part of the address.
+func (c *Console) deeds() map[string]func(d bailiwick.Desk, v *visit) (*review.Sheet, error) {
+	text := func(v *visit) string { return v.r.PostForm.Get("text") }
+	id := func(v *visit) string { return v.r.PathValue("id") }
+	digest := func(v *visit) string { return v.r.PostForm.Get("digest") }
+	return map[string]func(d bailiwick.Desk, v *visit) (*review.Sheet, error){
+		"approve": func(d bailiwick.Desk, v *visit) (*review.Sheet, error) {
+			return d.Approve(v.ctx(), id(v), digest(v), text(v))
+		},
+		"break-glass": func(d bailiwick.Desk, v *visit) (*review.Sheet, error) {
+			return d.BreakGlass(v.ctx(), id(v), digest(v), text(v))
+		},
+		"reject":  func(d bailiwick.Desk, v *visit) (*review.Sheet, error) { return d.Reject(v.ctx(), id(v), text(v)) },
+		"comment": func(d bailiwick.Desk, v *visit) (*review.Sheet, error) { return d.Comment(v.ctx(), id(v), text(v)) },
+		"renew":   func(d bailiwick.Desk, v *visit) (*review.Sheet, error) { return d.Renew(v.ctx(), id(v)) },
+		"revert":  func(d bailiwick.Desk, v *visit) (*review.Sheet, error) { return d.Revert(v.ctx(), id(v), text(v)) },
+		"settle": func(d bailiwick.Desk, v *visit) (*review.Sheet, error) {
+			applied := v.r.PostForm.Get("applied")
+			if applied != "yes" && applied != "no" {
+				return nil, problem.New(problem.InvalidArgument, "Say whether the change was applied.")
+			}
+			return d.Settle(v.ctx(), id(v), applied == "yes", text(v))
+		},
+	}
+}
+
+// done says what has been done, in words that no address can change.
+func done(deed string) string {
+	return map[string]string{
+		"approve":     "Your approval is recorded.",
+		"break-glass": "Approved past the rules. It is recorded as that.",
+		"reject":      "Rejected. The agent is told your reason.",
+		"comment":     "Your comment is there.",
+		"renew":       "Previewed again. Approvals begin anew.",
+		"revert":      "This change takes the other one back. It waits for review like any other.",
+		"settle":      "Settled. It is recorded that you said so.",
+	}[deed]
+}
+
+// decide does one deed to a change and leads to the page that shows it. What can't be done is said on the change's page,
+// with what the person had written.
+func (c *Console) decide(v *visit) error {
+	name := v.r.PathValue("deed")
+	deed, ok := c.deeds()[name]
+	if !ok {
+		return problem.New(problem.NotFound, "No page has this address.")
+	}
+	desk := c.desk(v)
+	s, err := deed(desk, v)
+	if err == nil {
+		http.Redirect(v.w, v.r, Path+"/changes/"+url.PathEscape(s.ID)+"?did="+name, http.StatusSeeOther)
+		return nil
+	}
+	p := problem.Of(err)
+	status := statusOf(p.Code)
+	if status >= 500 || p.Code == problem.NotFound {
+		return err
+	}
+	s, again := desk.Sheet(v.ctx(), v.r.PathValue("id"))
+	if again != nil {
+		return err
+	}
+	alert := p.Detail
+	if p.Suggestion != "" {
+		alert += ". " + p.Suggestion
+	}
+	return c.showSheet(v, s, frame{Alert: alert, Status: status})
+}

@@ -1,0 +1,115 @@
+package console_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// TestPages looks at what pages hold.
+func TestPages(t *testing.T) {
+	w := newWorld(t, newDrawers(samples()...), nil)
+	b := w.signedIn(t, "rosa")
+	for _, row := range []struct {
+		path string
+		want []string
+	}{
+		{"/console/changes", []string{"PAY-17 “Refund twice on retry”", "triage-bot → maria", "1 of 2", "12 rows, 1 field", ">stale<", `class="soon"`}},
+		{"/console/changes?state=applied", []string{"Add a comment to CHK-9"}},
+		{"/console/changes?q=deposit&state=all", []string{"Charge the deposit", "outcome unknown"}},
+		{"/console/changes/" + id(11), []string{"What the agent says", "ready for a second pair of eyes", "InProgress", "Review", "The rules of now allow it", "query_class"}},
+		{"/console/changes/" + id(12), []string{"<ins>large </ins>", `<span class="pill null">null</span>`, `<span class="pill empty">empty text</span>`, "set by the source", "by review[2]"}},
+		{"/console/changes/" + id(14), []string{"hidden from you", "1 more field that you may not see is written too", "1\u202f284 records", "You don&#39;t see every field", "disabled"}},
+		{"/console/changes/" + id(15), []string{"The record holds now", "Cancelled", "Preview again"}},
+		{"/console/changes/" + id(16), []string{"Applied, once", "Audit record 48\u202f213", "Propose the revert"}},
+		{"/console/changes/" + id(17), []string{"It was applied", "never asked again by itself"}},
+		{"/console/changes/" + id(18), []string{"You own the agent", "disabled"}},
+		{"/console/batch?id=" + id(11) + "&id=" + id(14), []string{"Approve 1 change together", "Its risk is high"}},
+	} {
+		got := b.get(row.path)
+		if got.status != 200 {
+			t.Errorf("%s: %d\n%s", row.path, got.status, got.body)
+		}
+		for _, want := range row.want {
+			if !strings.Contains(got.body, want) {
+				t.Errorf("%s: no %q in\n%s", row.path, want, got.body)
+			}
+		}
+	}
+}
+
+// TestDeeds does each thing that a person can do to a change.
+func TestDeeds(t *testing.T) {
+	w := newWorld(t, newDrawers(samples()...), nil)
+	b := w.signedIn(t, "rosa")
+	digest := func(n int) string {
+		return strings.Repeat([]string{11: "000b", 12: "000c", 13: "000d", 14: "000e", 18: "0012"}[n], 16)
+	}
+	for _, row := range []struct {
+		path   string
+		form   url.Values
+		status int
+		says   string
+	}{
+		{"/approve", url.Values{"digest": {"other"}}, 409, "not what it was when you saw it"},
+		{"/approve", url.Values{"digest": {digest(11)}, "text": {"fine"}}, 303, "/console/changes/" + id(11) + "?did=approve"},
+		{"/approve", url.Values{"digest": {digest(11)}}, 409, "applied"},
+		{"/comment", url.Values{"text": {"thank you"}}, 303, "?did=comment"},
+		{"/revert", url.Values{"text": {"wrong issue"}}, 303, "?did=revert"},
+		{"/unheard-of", nil, 404, "No page has this address"},
+	} {
+		got := b.post("/console/changes/"+id(11)+row.path, row.form)
+		if got.status != row.status || !strings.Contains(got.body+got.header.Get("Location"), row.says) {
+			t.Errorf("%s: %d, want %d with %q\n%s", row.path, got.status, row.status, row.says, got.body)
+		}
+	}
+	for _, row := range []struct {
+		n      int
+		path   string
+		form   url.Values
+		status int
+		says   string
+	}{
+		{13, "/approve", url.Values{"digest": {digest(13)}}, 303, "?did=approve"},
+		{14, "/approve", url.Values{"digest": {digest(14)}}, 403, "You don&#39;t see every field"},
+		{18, "/approve", url.Values{"digest": {digest(18)}}, 403, "You own the agent"},
+		{18, "/break-glass", url.Values{"digest": {digest(18)}, "text": {"the site is down"}}, 303, "?did=break-glass"},
+		{12, "/reject", url.Values{"text": {"not now"}}, 303, "?did=reject"},
+		{12, "/reject", url.Values{"text": {"again"}}, 409, "Somebody was faster"},
+		{15, "/renew", nil, 303, "?did=renew"},
+		{17, "/settle", url.Values{"applied": {"maybe"}}, 400, "Say whether"},
+		{17, "/settle", url.Values{"applied": {"yes"}, "text": {"seen in the bank"}}, 303, "?did=settle"},
+	} {
+		got := b.post("/console/changes/"+id(row.n)+row.path, row.form)
+		if got.status != row.status || !strings.Contains(got.body+got.header.Get("Location"), row.says) {
+			t.Errorf("%d%s: %d, want %d with %q\n%s", row.n, row.path, got.status, row.status, row.says, got.body)
+		}
+	}
+	want := "approve 11,comment 11,revert 11,approve 13,break-glass 18,reject 12,renew 15,settle 17"
+	got := strings.NewReplacer(id(1)[:24], "").Replace(strings.Join(w.calls, ","))
+	if got != want {
+		t.Errorf("calls %s, want %s", got, want)
+	}
+}
+
+// TestBatch approves what was shown, and leaves what is stale, risky, decided or not what it was.
+func TestBatch(t *testing.T) {
+	w := newWorld(t, newDrawers(samples()...), nil)
+	b := w.signedIn(t, "rosa")
+	d := func(s string) string { return strings.Repeat(s, 16) }
+	got := b.post("/console/batch", url.Values{"change": {id(11) + ":" + d("000b"), id(12) + ":" + d("ffff"), id(13) + ":" + d("000d"),
+		id(14) + ":" + d("000e"), id(15) + ":" + d("000f"), id(16) + ":x", id(18) + ":" + d("0012"), "nobody:x"}})
+	for _, want := range []string{"2 changes approved", "not what it was when you saw it", "Its risk is high", "It is stale", "It is applied", "You own the agent", "There is no such change"} {
+		if !strings.Contains(got.body, want) {
+			t.Errorf("no %q in\n%s", want, got.body)
+		}
+	}
+	if got := len(w.calls); got != 2 {
+		t.Error(w.calls)
+	}
+	for path, status := range map[string]int{"/console/batch": 400, "/console/batch?" + strings.Repeat("id=x&", 101): 400} {
+		if got := b.get(path); got.status != status {
+			t.Errorf("%s: %d", path, got.status)
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package console
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/review"
+)
+
+// pageSize is how many changes a page of the queue has.
+const pageSize = 50
+
+// A queuePage is the list of changes.
+type queuePage struct {
+	Groups []group
+	More   string // the address of the next page; "" where there is none
+	Back   string // the address of the first page; "" on it
+	Filter asked
+	Chips  []chip // a filter of each state, with how many there are
+	Any    bool   // something besides the state is asked for
+	Batch  bool   // there is something that can be approved with others
+}
+
+// asked is the filter, as it stands in the address.
+type asked struct{ State, Risk, Op, Source, Class, Agent, Owner, Text, Before string }
+
+type chip struct {
+	Href, Label string
+	Count       int
+	Here        bool
+}
+
+// A group is changes of one shape that stand beside each other: one, mostly.
+type group struct {
+	Rows []row
+	Href string // leads to all of them at once; "" where there is one
+}
+
+// First is what all of a group look like.
+func (g group) First() row { return g.Rows[0] }
+
+// A row is a change as the queue shows it.
+type row struct {
+	review.Row
+	Batch bool // it can be approved with others
+	Stale bool
+	Soon  bool // it expires within the hour
+}
+
+// queueStates are what the queue can be asked for, the first when nothing is.
+func queueStates() []struct {
+	key, label string
+	states     []change.State
+} {
+	return []struct {
+		key, label string
+		states     []change.State
+	}{
+		{"open", "To review", []change.State{change.Pending, change.Stale}},
+		{"running", "Running", []change.State{change.Granted, change.Applying}},
+		{"unsettled", "Unsettled", []change.State{change.Unknown}},
+		{"applied", "Applied", []change.State{change.Applied}},
+		{"refused", "Refused", []change.State{change.Rejected, change.Cancelled, change.Expired}},
+		{"failed", "Failed", []change.State{change.Failed}},
+		{"all", "All", nil},
+	}
+}
+
+// readFilter reads what the address asks for.
+func readFilter(q url.Values) (asked, change.Filter, error) {
+	a := asked{State: q.Get("state"), Risk: q.Get("risk"), Op: q.Get("op"), Source: q.Get("source"), Class: q.Get("class"),
+		Agent: q.Get("agent"), Owner: q.Get("owner"), Text: q.Get("q"), Before: q.Get("before")}
+	if a.State == "" {
+		a.State = "open"
+	}
+	f := change.Filter{Risk: change.Risk(a.Risk), Op: a.Op, Source: a.Source, Class: a.Class, Principal: a.Agent, Owner: a.Owner,
+		Text: a.Text, Before: a.Before, Limit: pageSize}
+	if a.Risk != "" && !slices.Contains([]change.Risk{change.Low, change.Medium, change.High}, f.Risk) {
+		return a, f, problem.New(problem.InvalidArgument, "A risk is low, medium or high.")
+	}
+	for _, s := range queueStates() {
+		if s.key == a.State {
+			f.States = s.states
+			return a, f, nil
+		}
+	}
+	return a, f, problem.New(problem.InvalidArgument, "There is no such state.")
+}
+
+// address is that of the queue with a filter.
+func (a asked) address() string {
+	q := url.Values{}
+	for _, p := range [][2]string{{"state", a.State}, {"risk", a.Risk}, {"op", a.Op}, {"source", a.Source}, {"class", a.Class},
+		{"agent", a.Agent}, {"owner", a.Owner}, {"q", a.Text}, {"before", a.Before}} {
+		if p[1] != "" && (p[0] != "state" || p[1] != "open") {
+			q.Set(p[0], p[1])
+		}
+	}
+	if len(q) == 0 {
+		return Path + "/changes"
+	}
+	return Path + "/changes?" + q.Encode()
+}
+
+func (c *Console) queue(v *visit) error {
+	a, f, err := readFilter(v.r.URL.Query())
+	if err != nil {
+		return err
+	}
+	desk := c.desk(v)
+	rows, more, err := desk.Queue(v.ctx(), f)
+	if err != nil {
+		return err
+	}
+	everywhere := f
+	everywhere.States, everywhere.Before = nil, ""
+	counts, err := desk.Counts(v.ctx(), everywhere)
+	if err != nil {
+		return err
+	}
+	p := queuePage{Filter: a, Chips: chips(a, counts), Any: a.Risk+a.Op+a.Source+a.Class+a.Agent+a.Owner+a.Text != ""}
+	p.Groups = grouped(c.rows(v.who, rows))
+	for _, g := range p.Groups {
+		p.Batch = p.Batch || slices.ContainsFunc(g.Rows, func(r row) bool { return r.Batch })
+	}
+	if first := a; a.Before != "" {
+		first.Before = ""
+		p.Back = first.address()
+	}
+	if more && len(rows) > 0 {
+		next := a
+		next.Before = rows[len(rows)-1].ID
+		p.More = next.address()
+	}
+	return c.render(v, "queue", frame{Title: "Changes", At: Path + "/changes", Page: p, Live: true})
+}
+
+func chips(a asked, counts map[change.State]int) []chip {
+	var out []chip
+	for _, s := range queueStates() {
+		n := 0
+		for state, count := range counts {
+			if s.states == nil || slices.Contains(s.states, state) {
+				n += count
+			}
+		}
+		to := a
+		to.State, to.Before = s.key, ""
+		out = append(out, chip{Href: to.address(), Label: s.label, Count: n, Here: s.key == a.State})
+	}
+	return out
+}
+
+func (c *Console) rows(who identity.Principal, all []review.Row) []row {
+	out := make([]row, len(all))
+	for i, r := range all {
+		out[i] = row{Row: r, Batch: inBatch(r, who), Stale: r.State == change.Stale,
+			Soon: !r.State.Ended() && r.Expires.Sub(c.now()) < time.Hour}
+	}
+	return out
+}
+
+// inBatch reports whether r may be approved along with others: what is stale, risky or the viewer's own agent's wants a
+// look of its own.
+func inBatch(r review.Row, who identity.Principal) bool {
+	return r.State == change.Pending && r.Risk != change.High && !r.Mine && r.Owner != who.Owner
+}
+
+// grouped puts changes of one shape together, where three or more are on the page, in the place of the first.
+func grouped(rows []row) []group {
+	shape := func(r row) string {
+		return strings.Join([]string{string(r.State), r.Op, strings.Join(r.Classes, ","), strings.Join(r.Fields, ","), r.Agent, r.Owner,
+			string(r.Risk)}, "\x00")
+	}
+	number := map[string]int{}
+	for _, r := range rows {
+		number[shape(r)]++
+	}
+	var out []group
+	at := map[string]int{}
+	for _, r := range rows {
+		s := shape(r)
+		if i, ok := at[s]; ok && number[s] >= 3 {
+			out[i].Rows = append(out[i].Rows, r)
+			continue
+		}
+		at[s] = len(out)
+		out = append(out, group{Rows: []row{r}})
+	}
+	for i, g := range out {
+		if len(g.Rows) > 1 && g.Rows[0].Batch {
+			out[i].Href = batchAddress(g.Rows)
+		}
+	}
+	return out
+}
+
+func batchAddress(rows []row) string {
+	q := url.Values{}
+	for _, r := range rows {
+		if r.Batch {
+			q.Add("id", r.ID)
+		}
+	}
+	return Path + "/batch?" + q.Encode()
+}

@@ -1,0 +1,199 @@
+package console
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/console/inert"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+//go:embed pages/*.html
+var pageFiles embed.FS
+
+// A frame is a page with what stands around it.
+type frame struct {
+	Title  string
+	At     string // the Href of the nav's item that it belongs to
+	Page   any
+	Mark   string // for its forms
+	Notice string // what has been done, in our words
+	Alert  string // what hasn't, and why
+	Status int    // 0 is 200
+
+	Live    bool // follows what happens to changes
+	After   int64
+	Nav     []navItem
+	Who     identity.Principal
+	Theme   string // "light", "dark" or "", which is that of the browser
+	Here    string // the address of the page, to come back to
+	Version string
+}
+
+type navItem struct{ Href, Label string }
+
+// nav are the pages that the visitor may see.
+func (c *Console) nav(v *visit) []navItem {
+	var out []navItem
+	add := func(needs identity.Scope, there bool, href, label string) {
+		if there && (needs == "" && v.who.ID != "" || needs != "" && v.who.Has(needs)) {
+			out = append(out, navItem{Path + href, label})
+		}
+	}
+	add(identity.Review, true, "/changes", "Changes")
+	return out
+}
+
+// readPages compiles each page with the frame and the parts that pages share.
+func (c *Console) readPages() (map[string]*template.Template, error) {
+	names, err := fs.Glob(pageFiles, "pages/*.html")
+	if err != nil {
+		return nil, fmt.Errorf("console: list the pages: %w", err)
+	}
+	out := map[string]*template.Template{}
+	for _, file := range names {
+		name := strings.TrimSuffix(strings.TrimPrefix(file, "pages/"), ".html")
+		if name == "frame" || name == "parts" {
+			continue
+		}
+		t, err := template.New(name).Funcs(c.functions()).Option("missingkey=error").
+			ParseFS(pageFiles, "pages/frame.html", "pages/parts.html", file)
+		if err != nil {
+			return nil, fmt.Errorf("console: read the page %s: %w", name, err)
+		}
+		out[name] = t
+	}
+	return out, nil
+}
+
+// render writes a page whole, or nothing of it.
+func (c *Console) render(v *visit, page string, f frame) error {
+	f.Who, f.Nav, f.Here, f.Version = v.who, c.nav(v), within(v.r.URL.RequestURI()), c.options.Version
+	if f.Mark == "" && v.session.ID != "" {
+		f.Mark = c.sessions.Mark(v.session.ID)
+	}
+	if cookie, err := v.r.Cookie(themeCookie); err == nil && (cookie.Value == "light" || cookie.Value == "dark") {
+		f.Theme = cookie.Value
+	}
+	if f.Live && c.options.Last != nil {
+		last, err := c.options.Last(v.ctx())
+		if err != nil {
+			return err
+		}
+		f.After = last
+	}
+	var b bytes.Buffer
+	if err := c.pages[page].ExecuteTemplate(&b, "frame", f); err != nil {
+		return fmt.Errorf("console: write the page %s: %w", page, err)
+	}
+	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	if f.Status != 0 {
+		v.w.WriteHeader(f.Status)
+	}
+	_, _ = b.WriteTo(v.w) // who has gone can't be told so
+	return nil
+}
+
+// A failing is a page that says why there is no other.
+type failing struct {
+	Heading string
+	Detail  string
+	Hint    string
+	Trace   string // leads an operator to the log; "" where there is nothing in it
+}
+
+// show answers with what went wrong, as far as it may be told.
+func (c *Console) show(v *visit, err error) {
+	p := problem.Of(err)
+	page := failing{Heading: "That didn't work", Detail: p.Detail, Hint: p.Suggestion}
+	status := statusOf(p.Code)
+	switch status {
+	case http.StatusNotFound:
+		page.Heading = "There is nothing here"
+	case http.StatusForbidden:
+		page.Heading = "You may not do that"
+	case http.StatusInternalServerError, http.StatusBadGateway:
+		page = failing{Heading: "Something went wrong", Detail: "It has been written to the log. Nothing was decided.", Trace: v.correlation}
+		if v.ctx().Err() == nil {
+			c.log.ErrorContext(v.ctx(), "console", "path", v.r.URL.Path, "correlation", v.correlation, "error", err, "cause", p.Err)
+		}
+	}
+	if err := c.render(v, "failing", frame{Title: page.Heading, Page: page, Status: status}); err != nil {
+		c.log.ErrorContext(v.ctx(), "console", "error", err)
+		http.Error(v.w, http.StatusText(status), status)
+	}
+}
+
+func statusOf(code problem.Code) int {
+	switch code {
+	case problem.NotFound:
+		return http.StatusNotFound
+	case problem.PermissionDenied, problem.AccessDenied, problem.UnknownTool, problem.SecurityBlocked:
+		return http.StatusForbidden
+	case problem.Conflict:
+		return http.StatusConflict
+	case problem.InvalidArgument, problem.InvalidQuery, problem.Unsupported:
+		return http.StatusBadRequest
+	case problem.RateLimited, problem.BudgetExceeded:
+		return http.StatusTooManyRequests
+	case problem.Unauthorized:
+		return http.StatusUnauthorized
+	case problem.Timeout, problem.Cancelled:
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusInternalServerError
+}
+
+// fail answers a request that is none of a page's: it says no more than the status does.
+func (c *Console) fail(w http.ResponseWriter, r *http.Request, status int) {
+	said := map[int]failing{
+		http.StatusUnauthorized:        {"Sign in first", "Your session has ended.", "", ""},
+		http.StatusForbidden:           {"That form could not be used", "It did not come from a page of this session.", "Open the page again and repeat what you did.", ""},
+		http.StatusNotFound:            {"There is nothing here", "No page has this address.", "", ""},
+		http.StatusMethodNotAllowed:    {"That can't be done here", "The page doesn't take such a request.", "", ""},
+		http.StatusInternalServerError: {"Something went wrong", "It has been written to the log. Nothing was decided.", "", ""},
+	}
+	v := &visit{w: w, r: r}
+	page := said[status]
+	if err := c.render(v, "failing", frame{Title: page.Heading, Page: page, Status: status}); err != nil {
+		c.log.ErrorContext(r.Context(), "console", "error", err)
+		http.Error(w, http.StatusText(status), status)
+	}
+}
+
+// recovered answers for a page that panics.
+func (c *Console) recovered(w http.ResponseWriter, r *http.Request) {
+	if p := recover(); p != nil {
+		if p == http.ErrAbortHandler {
+			panic(p)
+		}
+		c.log.ErrorContext(r.Context(), "panic in the console", "path", r.URL.Path, "error", problem.Panicked(p).Err)
+		c.fail(w, r, http.StatusInternalServerError)
+	}
+}
+
+// functions are what pages may call.
+func (c *Console) functions() template.FuncMap {
+	return template.FuncMap{
+		"line":  func(s any) template.HTML { return inert.Line(fmt.Sprint(s), 160) },
+		"short": func(s any) template.HTML { return inert.Line(fmt.Sprint(s), 60) },
+		"para":  func(s any) template.HTML { return inert.Block(fmt.Sprint(s), 4000) },
+		"plain": func(s any) string { return inert.Plain(fmt.Sprint(s), 120) },
+		"count": func(n any) string { return countOf(n) },
+		"ago":   c.ago, "until": c.until, "clock": clock, "stamp": stamp,
+		"deref":   func(b *bool) bool { return b != nil && *b },
+		"whoName": whoName,
+		"initial": initial,
+		"plural":  plural, "eventName": eventName,
+		"verb":  verb,
+		"shown": shownOf,
+		"state": stateWord,
+		"list":  func(items ...any) []any { return items },
+	}
+}

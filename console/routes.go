@@ -1,0 +1,223 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/console/session"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// A route is one page or deed. Only those with POST change anything.
+type route struct {
+	method  string
+	pattern string         // below Path
+	open    bool           // for whoever isn't signed in, too
+	needs   identity.Scope // "" for any that lets in here
+	serve   func(*visit) error
+}
+
+// routes are all of them: what isn't here isn't there.
+func (c *Console) routes() []route {
+	all := []route{
+		{method: "GET", pattern: "/{$}", serve: c.home},
+		{method: "GET", pattern: "/sign-in", open: true, serve: c.signInPage},
+		{method: "POST", pattern: "/sign-in", open: true, serve: c.signIn},
+		{method: "POST", pattern: "/sign-out", serve: c.signOut},
+		{method: "POST", pattern: "/theme", open: true, serve: c.setTheme},
+		{method: "GET", pattern: "/assets/{name}", open: true, serve: c.asset},
+
+		{method: "GET", pattern: "/changes", needs: identity.Review, serve: c.queue},
+		{method: "GET", pattern: "/changes/{id}", needs: identity.Review, serve: c.change},
+		{method: "POST", pattern: "/changes/{id}/{deed}", needs: identity.Review, serve: c.decide},
+		{method: "GET", pattern: "/batch", needs: identity.Review, serve: c.batchPage},
+		{method: "POST", pattern: "/batch", needs: identity.Review, serve: c.batch},
+		{method: "GET", pattern: "/events", needs: identity.Review, serve: c.events},
+	}
+	return all
+}
+
+// rights are the scopes that let a person in; each leads to pages of its own.
+func rights() []identity.Scope {
+	return []identity.Scope{identity.Review, identity.Audit, identity.Operator}
+}
+
+// A visit is one request of somebody.
+type visit struct {
+	w           http.ResponseWriter
+	r           *http.Request
+	session     session.Session    // the zero one for who isn't signed in
+	who         identity.Principal // the zero one likewise
+	correlation string
+}
+
+func (v *visit) ctx() context.Context { return v.r.Context() }
+
+// desk is what the visitor does about changes.
+func (c *Console) desk(v *visit) bailiwick.Desk { return c.options.Desk(v.who, v.correlation) }
+
+// formSize is how much a form may send.
+const formSize = 256 << 10
+
+// serve lets a visit in, step by step: who it is, what they may, whether the form is one of ours.
+func (c *Console) serve(rt route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		v := &visit{w: w, r: r, correlation: newCorrelation()}
+		err := c.recognise(v)
+		if err != nil && !rt.open {
+			c.refuseVisitor(v, err)
+			return
+		}
+		if r.Method == http.MethodPost {
+			r.Body = http.MaxBytesReader(w, r.Body, formSize)
+			if !c.genuine(v) {
+				c.fail(w, r, http.StatusForbidden)
+				return
+			}
+		}
+		if rt.needs != "" && !v.who.Has(rt.needs) {
+			c.show(v, &problem.Error{Code: problem.PermissionDenied, Detail: "This page needs the scope " + string(rt.needs), Scope: string(rt.needs)})
+			return
+		}
+		if err := rt.serve(v); err != nil {
+			c.show(v, err)
+		}
+	})
+}
+
+// recognise sets who visits. Its error is Unauthorized where nobody is signed in.
+func (c *Console) recognise(v *visit) error {
+	name := cookieName(v.r)
+	cookie, err := v.r.Cookie(name)
+	if err != nil {
+		return identity.Unauthorized("no_credential", nil)
+	}
+	s, renewed, ok := c.sessions.Open(cookie.Value, name)
+	if !ok {
+		return identity.Unauthorized("session", nil)
+	}
+	who, err := c.authenticate(v.r, s.Credential)
+	if err != nil {
+		return err
+	}
+	v.session, v.who = s, who
+	if renewed {
+		http.SetCookie(v.w, c.cookie(v.r, s))
+	}
+	return nil
+}
+
+// authenticate returns who shows a credential, where they may be here.
+func (c *Console) authenticate(r *http.Request, credential string) (identity.Principal, error) {
+	who, err := c.options.Credentials.Authenticate(r.Context(), credential, remoteOf(r))
+	if err != nil {
+		return identity.Principal{}, err
+	}
+	if who.Kind == identity.Human {
+		for _, s := range rights() {
+			if who.Has(s) {
+				return who, nil
+			}
+		}
+	}
+	return identity.Principal{}, identity.Unauthorized("not_for_console", nil)
+}
+
+func remoteOf(r *http.Request) netip.Addr {
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return at.Addr().Unmap()
+}
+
+// refuseVisitor sends who isn't signed in to where they can, and leads back from there.
+func (c *Console) refuseVisitor(v *visit, err error) {
+	if problem.CodeOf(err) != problem.Unauthorized {
+		c.show(v, err)
+		return
+	}
+	if v.r.URL.Path == Path+"/events" {
+		c.fail(v.w, v.r, http.StatusUnauthorized)
+		return
+	}
+	if v.r.Method == http.MethodGet && v.r.Header.Get("Sec-Fetch-Site") == "cross-site" {
+		// The browser keeps a strict cookie back when another site leads here, such as a chat. It comes when we do.
+		if err := c.render(v, "onwards", frame{Title: "One moment", Page: within(v.r.URL.RequestURI())}); err != nil {
+			c.show(v, err)
+		}
+		return
+	}
+	to := Path + "/sign-in"
+	if _, err := v.r.Cookie(cookieName(v.r)); err == nil {
+		to += "?ended=yes"
+		c.forget(v)
+	}
+	if v.r.Method == http.MethodGet && v.r.URL.Path != Path+"/" {
+		to += sep(to) + "next=" + url.QueryEscape(v.r.URL.RequestURI())
+	}
+	http.Redirect(v.w, v.r, to, http.StatusSeeOther)
+}
+
+func sep(to string) string {
+	if strings.Contains(to, "?") {
+		return "&"
+	}
+	return "?"
+}
+
+// genuine reports whether a POST is a form of one of our pages, of this session or of this visitor.
+func (c *Console) genuine(v *visit) bool {
+	if err := v.r.ParseForm(); err != nil {
+		return false
+	}
+	id := v.session.ID
+	if id == "" {
+		cookie, err := v.r.Cookie(visitorCookie)
+		if err != nil {
+			return false
+		}
+		id = cookie.Value
+	}
+	return c.sessions.Genuine(id, v.r.PostForm.Get("mark"))
+}
+
+// home leads to the first page that the visitor may see.
+func (c *Console) home(v *visit) error {
+	nav := c.nav(v)
+	if len(nav) == 0 {
+		return errors.New("console: somebody is here who may see nothing")
+	}
+	http.Redirect(v.w, v.r, nav[0].Href, http.StatusSeeOther)
+	return nil
+}
+
+// unrouted answers what no route takes: the answers of http.ServeMux name paths and methods in its own way.
+func (c *Console) unrouted(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, pattern := mux.Handler(r); pattern != "" {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		probe := r.Clone(r.Context())
+		var allowed []string
+		for _, m := range []string{http.MethodGet, http.MethodPost} {
+			probe.Method = m
+			if _, pattern := mux.Handler(probe); pattern != "" {
+				allowed = append(allowed, m)
+			}
+		}
+		if allowed == nil {
+			c.fail(w, r, http.StatusNotFound)
+			return
+		}
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		c.fail(w, r, http.StatusMethodNotAllowed)
+	})
+}

@@ -1,0 +1,129 @@
+package console
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/console/inert"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/review"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// ago says how long ago t was: 3 s, 5 min, 2 h, 4 d.
+func (c *Console) ago(t time.Time) string { return span(c.now().Sub(t)) + " ago" }
+
+// until says how long it is until t.
+func (c *Console) until(t time.Time) string {
+	d := t.Sub(c.now())
+	if d <= 0 {
+		return "now"
+	}
+	return "in " + span(d)
+}
+
+func span(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "0 s"
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", d/time.Minute)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", d/time.Hour)
+	}
+	return fmt.Sprintf("%d d", d/(24*time.Hour))
+}
+
+// clock writes t for people, in UTC.
+func clock(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05") + " UTC" }
+
+// stamp writes t for machines.
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// plural is "1 row" or "3 rows".
+func plural(n any, one string) string {
+	if text := countOf(n); text != "1" {
+		return text + " " + one + "s"
+	}
+	return "1 " + one
+}
+
+func countOf(n any) string {
+	switch n := n.(type) {
+	case int:
+		return inert.Count(n)
+	case int64:
+		return inert.Count(n)
+	}
+	return fmt.Sprint(n)
+}
+
+// verb is what an operation does, in a word.
+func verb(op any) string {
+	switch op := fmt.Sprint(op); op {
+	case string(write.OpSchema):
+		return "change class"
+	case "group":
+		return "several writes"
+	default:
+		return inert.Plain(op, 40)
+	}
+}
+
+// stateWord is a state in words of its own, and what is to be done about it.
+func stateWord(s change.State) string {
+	switch s {
+	case change.Pending:
+		return "waiting for review"
+	case change.Granted:
+		return "approved, about to run"
+	case change.Applying:
+		return "running"
+	case change.Unknown:
+		return "outcome unknown"
+	case change.Stale:
+		return "stale: the record moved"
+	case change.Failed:
+		return "failed: nothing was written"
+	}
+	return string(s)
+}
+
+// A pill stands for a value that has no text of its own.
+type pill struct {
+	Pill  string // "" where Value is shown
+	Class string
+	Value review.Shown
+}
+
+// shownOf tells null, empty, absent and hidden from texts that read the same.
+func shownOf(s review.Shown) pill {
+	switch s.Kind {
+	case "absent", "":
+		return pill{Pill: "no value", Class: "absent"}
+	case "null":
+		return pill{Pill: "null", Class: "null"}
+	case "empty":
+		return pill{Pill: "empty text", Class: "empty"}
+	case "hidden":
+		return pill{Pill: "hidden from you", Class: "hidden"}
+	case "masked":
+		return pill{Pill: "masked", Class: "hidden", Value: s}
+	}
+	return pill{Value: s, Class: s.Kind}
+}
+
+// whoName is what a person is called.
+func whoName(who identity.Principal) string { return cmp.Or(who.Owner, who.Name, who.ID) }
+
+// initial is the first letter of that.
+func initial(who identity.Principal) string {
+	r, _ := utf8.DecodeRuneInString(whoName(who))
+	return inert.Plain(string(unicode.ToUpper(r)), 1)
+}

@@ -1,0 +1,167 @@
+package console_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/console"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/store/sqlite"
+)
+
+// A world is a console over a desk of the tests, with real tokens.
+type world struct {
+	*drawers
+	console *console.Console
+	tokens  *identity.Tokens
+	url     string
+	log     *strings.Builder
+	admits  []string
+}
+
+// rosa reviews, reads the audit and operates; ines reviews alone.
+func newWorld(t testing.TB, d *drawers, change func(*console.Options)) *world {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), sqlite.Memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	w := &world{drawers: d, tokens: identity.NewTokens(identity.TokenOptions{Store: store}), log: &strings.Builder{}}
+	o := console.Options{
+		Desk:        func(who identity.Principal, _ string) bailiwick.Desk { return desk{d, who} },
+		Credentials: w.tokens, Last: d.last, Tokens: w.tokens, Version: "v0.5.0", Key: make([]byte, 32),
+		Log: slog.New(slog.NewTextHandler(w.log, nil)),
+		Admit: func(ctx context.Context, who identity.Principal, ask bailiwick.Ask, run func(context.Context) error) error {
+			w.admits = append(w.admits, ask.Tool)
+			if !who.Has(ask.Needs) {
+				return problem.New(problem.PermissionDenied, "scope")
+			}
+			return run(ctx)
+		},
+	}
+	if change != nil {
+		change(&o)
+	}
+	if w.console, err = console.New(o); err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(w.console.Handler())
+	t.Cleanup(s.Close)
+	t.Cleanup(w.console.Close)
+	w.url = s.URL
+	return w
+}
+
+func (w *world) token(t testing.TB, owner string, kind identity.Kind, scopes ...identity.Scope) (id, secret string) {
+	t.Helper()
+	made, secret, err := w.tokens.Create(t.Context(), identity.Local("test"), identity.Token{Name: owner + "'s", Owner: owner, Kind: kind, Scopes: scopes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.ID, secret
+}
+
+// A browser is a client that keeps cookies and sends forms as a page of ours does.
+type browser struct {
+	t      testing.TB
+	client *http.Client
+	url    string
+}
+
+func (w *world) browser(t testing.TB) *browser {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &browser{t, &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, w.url}
+}
+
+// signedIn is a browser of somebody with all rights here.
+func (w *world) signedIn(t testing.TB, owner string, scopes ...identity.Scope) *browser {
+	t.Helper()
+	if scopes == nil {
+		scopes = []identity.Scope{identity.Review, identity.Audit, identity.Operator}
+	}
+	_, secret := w.token(t, owner, identity.Human, scopes...)
+	b := w.browser(t)
+	b.get("/console/sign-in")
+	if got := b.post("/console/sign-in", url.Values{"credential": {secret}}); got.status != http.StatusSeeOther {
+		t.Fatalf("sign in: %d\n%s", got.status, got.body)
+	}
+	return b
+}
+
+// An answer is what came back.
+type answer struct {
+	status int
+	body   string
+	header http.Header
+}
+
+func (b *browser) do(r *http.Request) answer {
+	b.t.Helper()
+	resp, err := b.client.Do(r)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return answer{resp.StatusCode, string(body), resp.Header}
+}
+
+func (b *browser) request(method, path, body string) *http.Request {
+	b.t.Helper()
+	r, err := http.NewRequestWithContext(b.t.Context(), method, b.url+path, strings.NewReader(body))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return r
+}
+
+func (b *browser) get(path string) answer { b.t.Helper(); return b.do(b.request("GET", path, "")) }
+
+var markOf = regexp.MustCompile(`name="mark" value="([^"]+)"`)
+
+// mark returns what a form of this browser's holds.
+func (b *browser) mark() string {
+	b.t.Helper()
+	found := markOf.FindStringSubmatch(b.get("/console/sign-in?link=x").body)
+	if found == nil {
+		b.t.Fatal("a page without a form")
+	}
+	return found[1]
+}
+
+// post sends a form as a page of ours does.
+func (b *browser) post(path string, form url.Values) answer {
+	b.t.Helper()
+	if form == nil {
+		form = url.Values{}
+	}
+	form.Set("mark", b.mark())
+	return b.send(path, form)
+}
+
+// send sends a form as it is, from our own origin.
+func (b *browser) send(path string, form url.Values) answer {
+	b.t.Helper()
+	r := b.request("POST", path, form.Encode())
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Origin", b.url)
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	return b.do(r)
+}
