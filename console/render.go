@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick/console/inert"
 	"github.com/bailiwick-dev/bailiwick/identity"
@@ -46,7 +47,12 @@ func (c *Console) nav(v *visit) []navItem {
 			out = append(out, navItem{Path + href, label})
 		}
 	}
+	o := &c.options
 	add(identity.Review, true, "/changes", "Changes")
+	add(identity.Audit, o.Audit != nil, "/audit", "Audit")
+	add(identity.Operator, o.Exposure != nil && o.Tokens != nil, "/access", "Tools and views")
+	add(identity.Operator, o.Tokens != nil, "/tokens", "Tokens")
+	add("", o.Sources != nil, "/sources", "Sources")
 	return out
 }
 
@@ -191,6 +197,9 @@ func (c *Console) functions() template.FuncMap {
 		"whoName": whoName,
 		"initial": initial,
 		"plural":  plural, "eventName": eventName,
+		"day":    func(t time.Time) string { return t.UTC().Format("2 Jan") },
+		"moment": func(t time.Time) string { return t.UTC().Format("2 Jan 15:04:05") },
+		"took":   micros, "dollars": dollars,
 		"verb":  verb,
 		"shown": shownOf,
 		"state": stateWord,

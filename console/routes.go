@@ -26,6 +26,7 @@ type route struct {
 // routes are all of them: what isn't here isn't there.
 func (c *Console) routes() []route {
 	all := []route{
+		{method: "GET", pattern: "", serve: c.home},
 		{method: "GET", pattern: "/{$}", serve: c.home},
 		{method: "GET", pattern: "/sign-in", open: true, serve: c.signInPage},
 		{method: "POST", pattern: "/sign-in", open: true, serve: c.signIn},
@@ -39,6 +40,19 @@ func (c *Console) routes() []route {
 		{method: "GET", pattern: "/batch", needs: identity.Review, serve: c.batchPage},
 		{method: "POST", pattern: "/batch", needs: identity.Review, serve: c.batch},
 		{method: "GET", pattern: "/events", needs: identity.Review, serve: c.events},
+	}
+	if c.options.Audit != nil {
+		all = append(all, route{method: "GET", pattern: "/audit", needs: identity.Audit, serve: c.record})
+	}
+	if c.options.Tokens != nil {
+		all = append(all, route{method: "GET", pattern: "/tokens", needs: identity.Operator, serve: c.tokens},
+			route{method: "POST", pattern: "/tokens/{id}/revoke", needs: identity.Operator, serve: c.revoke})
+	}
+	if c.options.Tokens != nil && c.options.Exposure != nil {
+		all = append(all, route{method: "GET", pattern: "/access", needs: identity.Operator, serve: c.access})
+	}
+	if c.options.Sources != nil {
+		all = append(all, route{method: "GET", pattern: "/sources", serve: c.sources})
 	}
 	return all
 }

@@ -1,0 +1,97 @@
+package console
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/exposure"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// An accessPage is what a chosen principal sees and may.
+type accessPage struct {
+	Choices []tokenRow // tokens that are good
+	As      string     // the ID of the chosen one; "" where none is
+	Who     *exposure.Description
+	Tools   []allowance
+	Open    string // the class whose fields are shown
+	View    *exposure.View
+	Tool    string // what WouldPermit was asked about
+	Class   string
+	Field   string
+	Verdict *exposure.Verdict
+	Names   []string // of classes, to choose from
+	All     []string // of tools
+}
+
+// An allowance is whether a principal may call a tool.
+type allowance struct {
+	Name string
+	exposure.Verdict
+}
+
+// access shows tools and views as a chosen principal has them.
+func (c *Console) access(v *visit) error {
+	rows, err := c.tokenRows(v)
+	if err != nil {
+		return err
+	}
+	rows = slices.DeleteFunc(rows, func(t tokenRow) bool { return t.State != "good" })
+	slices.SortStableFunc(rows, func(a, b tokenRow) int {
+		return cmp.Or(cmp.Compare(b2i(a.Kind != identity.Agent), b2i(b.Kind != identity.Agent)), cmp.Compare(a.Name, b.Name))
+	})
+	q := v.r.URL.Query()
+	p := accessPage{Choices: rows, As: q.Get("as"), Open: q.Get("class"), Tool: q.Get("tool"), Class: q.Get("on"), Field: q.Get("field")}
+	if p.As != "" {
+		ask := bailiwick.Ask{Tool: "console_view_as", Needs: identity.Operator, Correlation: v.correlation}
+		err := c.options.Admit(v.ctx(), v.who, ask, func(context.Context) error { return c.viewAs(&p) })
+		if err != nil {
+			return err
+		}
+	}
+	return c.render(v, "access", frame{Title: "Tools and views", At: Path + "/access", Page: p})
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// viewAs fills p with what its principal sees.
+func (c *Console) viewAs(p *accessPage) error {
+	i := slices.IndexFunc(p.Choices, func(t tokenRow) bool { return t.ID == p.As })
+	if i < 0 {
+		return problem.New(problem.NotFound, "There is no such token, or it is no longer good.")
+	}
+	who, err := p.Choices[i].Principal()
+	if err != nil {
+		return err
+	}
+	regime, err := c.options.Exposure()
+	if err != nil {
+		return err
+	}
+	d := regime.Describe(who)
+	p.Who, p.Names, p.All = &d, regime.Names(), regime.Tools()
+	for _, name := range p.All {
+		p.Tools = append(p.Tools, allowance{name, regime.ToolVerdict(who, name)})
+	}
+	for k := range d.Classes {
+		if d.Classes[k].Class == p.Open {
+			p.View = &d.Classes[k]
+		}
+	}
+	if p.Tool != "" {
+		verdict := regime.WouldPermit(who, p.Tool, p.Class)
+		if verdict.Allowed && p.Class != "" && p.Field != "" {
+			verdict = regime.FieldVerdict(who, p.Class, p.Field)
+		}
+		p.Verdict = &verdict
+	}
+	return nil
+}

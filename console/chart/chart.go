@@ -1,0 +1,79 @@
+// Package chart draws small charts as SVG: bars over time, and shares of a whole.
+//
+// It stands in the console, behind its page of the audit. A chart is marks alone: its colours come from the page's
+// style, its words stand beside it as text, so that it can be read at any width and aloud. It takes numbers and words
+// that are escaped here, and no markup.
+package chart
+
+import (
+	"fmt"
+	"html/template"
+	"strings"
+)
+
+// A Bar is one mark of a chart over time. Part is how much of Value is drawn in the colour of what went wrong.
+type Bar struct {
+	Value, Part float64
+	Says        string // in full, for who points at it or has it read
+}
+
+// The size of a chart in units of its own; it is stretched to the width that the page gives it.
+const (
+	height = 100.0
+	unit   = 10.0 // of one bar with its gap
+	gap    = 2.0
+)
+
+// Top returns the round number that a chart of bars reaches up to: 1, 2 or 5 times a power of ten; 0 when all are 0.
+func Top(bars []Bar) float64 {
+	most := 0.0
+	for _, b := range bars {
+		most = max(most, b.Value)
+	}
+	if most <= 0 {
+		return 0
+	}
+	at := 1.0
+	for at >= most {
+		at /= 10
+	}
+	for {
+		for _, f := range []float64{1, 2, 5} {
+			if at*f >= most {
+				return at * f
+			}
+		}
+		at *= 10
+	}
+}
+
+// Bars draws bars beside each other.
+func Bars(bars []Bar) template.HTML {
+	var b strings.Builder
+	top := Top(bars)
+	fmt.Fprintf(&b, `<svg class="bars" viewBox="0 0 %g %g" preserveAspectRatio="none" aria-hidden="true">`, max(unit*float64(len(bars))-gap, 1), height)
+	for i, bar := range bars {
+		x := unit * float64(i)
+		fmt.Fprintf(&b, `<g><title>%s</title><rect class="back" x="%g" y="0" width="%g" height="%g"/>`, template.HTMLEscapeString(bar.Says), x, unit-gap, height)
+		if top > 0 && bar.Value > 0 {
+			whole, part := max(height*bar.Value/top, 1), height*bar.Part/top
+			fmt.Fprintf(&b, `<rect class="bar" x="%g" y="%.2f" width="%g" height="%.2f"/>`, x, height-whole, unit-gap, whole)
+			if bar.Part > 0 {
+				part = max(part, 1)
+				fmt.Fprintf(&b, `<rect class="part" x="%g" y="%.2f" width="%g" height="%.2f"/>`, x, height-part, unit-gap, part)
+			}
+		}
+		b.WriteString(`</g>`)
+	}
+	b.WriteString(`</svg>`)
+	return template.HTML(b.String()) // words are escaped above, the rest is numbers
+}
+
+// Share draws how much part is of whole.
+func Share(part, whole float64) template.HTML {
+	if whole <= 0 {
+		whole = 1
+	}
+	return template.HTML(fmt.Sprintf(`<svg class="share" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">`+
+		`<rect class="bar" width="%.2f" height="6" rx="1"/></svg>`, min(max(100*part/whole, .5), 100)))
+}

@@ -1,0 +1,192 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"html/template"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/console/chart"
+	"github.com/bailiwick-dev/bailiwick/console/inert"
+	"github.com/bailiwick-dev/bailiwick/console/ledger"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// recordSize is how many records a page of the audit lists.
+const recordSize = 50
+
+// A recordPage is what a search of the audit found.
+type recordPage struct {
+	ledger.Found
+	Days    string // the period that was chosen
+	Periods []chip
+	Query   url.Values
+	Any     bool
+	Charts  []drawn
+	Tools   []slice
+	Agents  []slice
+	Older   string
+	Newest  string
+	Begins  time.Time
+	Costs   bool // a rate is set
+}
+
+// A drawn chart, with the words that stand around it.
+type drawn struct {
+	Title, Total, Top, Note string
+	Picture                 template.HTML
+}
+
+// A slice is a row of the table by tool or agent.
+type slice struct {
+	ledger.Sum
+	Share template.HTML
+}
+
+// periods are those that a person can choose, in days.
+func periods() []struct {
+	key, label string
+	days       int
+} {
+	return []struct {
+		key, label string
+		days       int
+	}{{"1", "24 hours", 1}, {"7", "7 days", 7}, {"30", "30 days", 30}, {"90", "90 days", 90}}
+}
+
+// record searches the audit.
+func (c *Console) record(v *visit) error {
+	q := v.r.URL.Query()
+	p := recordPage{Query: q, Days: q.Get("days")}
+	if p.Days == "" {
+		p.Days = "7"
+	}
+	now := c.now().UTC()
+	s := ledger.Search{To: now.Add(time.Minute), Agent: q.Get("agent"), Tool: q.Get("tool"), Class: q.Get("class"), Outcome: q.Get("outcome"), Text: q.Get("q"),
+		Tenant: v.who.Tenant, Tenanted: v.who.Tenant != "" && !v.who.Has(identity.Operator), Limit: recordSize}
+	for _, one := range periods() {
+		if one.key == p.Days {
+			s.From = now.Add(-time.Duration(one.days) * 24 * time.Hour)
+		}
+		p.Periods = append(p.Periods, chip{Href: with(q, "days", one.key, "before", ""), Label: one.label, Here: one.key == p.Days})
+	}
+	if s.From.IsZero() {
+		return problem.New(problem.InvalidArgument, "The days must be 1, 7, 30 or 90.")
+	}
+	if text := q.Get("before"); text != "" {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < 1 {
+			return problem.New(problem.InvalidArgument, "There is no such page.")
+		}
+		s.Before = n
+	}
+	p.Any = s.Agent+s.Tool+s.Class+s.Outcome+s.Text != ""
+	ask := bailiwick.Ask{Tool: "console_audit", Needs: identity.Audit, Correlation: v.correlation}
+	err := c.options.Admit(v.ctx(), v.who, ask, func(ctx context.Context) (err error) {
+		p.Found, err = ledger.Run(ctx, c.options.Audit, s)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	p.fill(q, s)
+	return c.render(v, "record", frame{Title: "Audit", At: Path + "/audit", Page: p})
+}
+
+// fill makes the charts, the tables and the ways on.
+func (p *recordPage) fill(q url.Values, s ledger.Search) {
+	p.Begins = s.From
+	if n := len(p.Records); p.More && n > 0 {
+		p.Older = with(q, "before", strconv.FormatInt(p.Records[n-1].Seq, 10))
+	}
+	if s.Before != 0 {
+		p.Newest = with(q, "before", "")
+	}
+	total := p.Sums.Total
+	p.Costs = total.Cost > 0
+	p.Charts = []drawn{
+		p.draw("Calls", plural(total.Calls, "call"), plural(total.Refused, "refusal")+" or failures", inert.Count[int64],
+			func(d ledger.Sum) (float64, float64) { return float64(d.Calls), float64(d.Refused) }),
+		p.draw("Latency", micros(total.Slow), "95 of 100 calls were faster", micros, func(d ledger.Sum) (float64, float64) { return float64(d.Slow), 0 }),
+		p.draw("Tokens", plural(total.Tokens, "token"), "estimated, of answers", inert.Count[int64], func(d ledger.Sum) (float64, float64) { return float64(d.Tokens), 0 }),
+	}
+	if p.Costs {
+		p.Charts = append(p.Charts, p.draw("Cost", dollars(total.Cost), "estimated", dollars, func(d ledger.Sum) (float64, float64) { return float64(d.Cost), 0 }))
+	}
+	p.Tools, p.Agents = slicesOf(p.Sums.Tools), slicesOf(p.Sums.Agents)
+}
+
+func (p *recordPage) draw(title, total, note string, say func(int64) string, of func(ledger.Sum) (value, part float64)) drawn {
+	format := "Mon 2 Jan"
+	if p.Sums.Hourly {
+		format = "Mon 2 Jan, 15:04"
+	}
+	bars := make([]chart.Bar, len(p.Sums.Days))
+	for i, d := range p.Sums.Days {
+		value, part := of(d)
+		bars[i] = chart.Bar{Value: value, Part: part, Says: d.At.Format(format) + ": " + say(int64(value))}
+		if part > 0 {
+			bars[i].Says += fmt.Sprintf(", %d refused or failed", int64(part))
+		}
+	}
+	out := drawn{Title: title, Total: total, Note: note, Picture: chart.Bars(bars)}
+	if top := chart.Top(bars); top > 0 {
+		out.Top = say(int64(top))
+	}
+	return out
+}
+
+// slicesOf are the most called, and their share of the most called of all.
+func slicesOf(all []ledger.Sum) []slice {
+	var out []slice
+	for _, s := range all[:min(len(all), 12)] {
+		out = append(out, slice{s, chart.Share(float64(s.Calls), float64(all[0].Calls))})
+	}
+	return out
+}
+
+// with is the address of the audit with some of q set to something else; "" takes it away.
+func with(q url.Values, pairs ...string) string {
+	out := url.Values{}
+	for k, values := range q {
+		if slices.Contains([]string{"days", "agent", "tool", "class", "outcome", "q", "before"}, k) && values[0] != "" {
+			out.Set(k, values[0])
+		}
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		out.Set(pairs[i], pairs[i+1])
+		if pairs[i+1] == "" {
+			out.Del(pairs[i])
+		}
+	}
+	if len(out) == 0 {
+		return Path + "/audit"
+	}
+	return Path + "/audit?" + out.Encode()
+}
+
+// micros writes microseconds for people.
+func micros(n int64) string {
+	switch {
+	case n >= 10_000_000:
+		return fmt.Sprintf("%.0f s", float64(n)/1e6)
+	case n >= 1_000_000:
+		return fmt.Sprintf("%.1f s", float64(n)/1e6)
+	case n >= 10_000:
+		return fmt.Sprintf("%.0f ms", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%.1f ms", float64(n)/1e3)
+}
+
+// dollars writes millionths of a US dollar for people.
+func dollars(n int64) string {
+	if n > 0 && n < 10_000 {
+		return fmt.Sprintf("$%.4f", float64(n)/1e6)
+	}
+	return fmt.Sprintf("$%.2f", float64(n)/1e6)
+}

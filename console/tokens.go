@@ -1,0 +1,95 @@
+package console
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// A tokensPage is the list of tokens, or one that is to be revoked.
+type tokensPage struct {
+	Tokens []tokenRow
+	Ended  bool      // shows those that are no longer good, too
+	Gone   int       // how many those are
+	Ask    *tokenRow // the one to be revoked, where the page asks whether it is meant
+}
+
+// A tokenRow is a token as the list shows it: never what it is made of.
+type tokenRow struct {
+	identity.Token
+	State string // "good", "revoked" or "expired"
+	Mine  bool   // this session is over it
+	Soon  bool   // it ends within a week
+}
+
+func (c *Console) tokenRows(v *visit) ([]tokenRow, error) {
+	var all []identity.Token
+	ask := bailiwick.Ask{Tool: "console_tokens", Needs: identity.Operator, Correlation: v.correlation}
+	err := c.options.Admit(v.ctx(), v.who, ask, func(run context.Context) (err error) {
+		all, err = c.options.Tokens.List(run, v.who)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]tokenRow, len(all))
+	for i, t := range all {
+		out[i] = tokenRow{Token: t, State: "good", Mine: t.ID == v.who.TokenID, Soon: t.Expires.Sub(c.now()) < 7*24*time.Hour}
+		switch {
+		case !t.Revoked.IsZero():
+			out[i].State = "revoked"
+		case !c.now().Before(t.Expires):
+			out[i].State = "expired"
+		}
+	}
+	slices.Reverse(out) // the newest first
+	return out, nil
+}
+
+// tokens lists tokens; with ?revoke= it asks whether one is meant to be revoked.
+func (c *Console) tokens(v *visit) error {
+	all, err := c.tokenRows(v)
+	if err != nil {
+		return err
+	}
+	q := v.r.URL.Query()
+	p := tokensPage{Ended: q.Has("ended")}
+	for _, t := range all {
+		if t.ID == q.Get("revoke") && t.State == "good" {
+			p.Ask = &t
+		}
+		if t.State != "good" {
+			p.Gone++
+			if !p.Ended {
+				continue
+			}
+		}
+		p.Tokens = append(p.Tokens, t)
+	}
+	if q.Has("revoke") && p.Ask == nil {
+		return problem.New(problem.NotFound, "There is no such token, or it is no longer good.")
+	}
+	f := frame{Title: "Tokens", At: Path + "/tokens", Page: p}
+	if q.Has("revoked") {
+		f.Notice = "Revoked. Whoever uses it is refused from now on."
+	}
+	return c.render(v, "tokens", f)
+}
+
+// revoke ends a token.
+func (c *Console) revoke(v *visit) error {
+	ask := bailiwick.Ask{Tool: "console_revoke_token", Needs: identity.Operator, Correlation: v.correlation}
+	err := c.options.Admit(v.ctx(), v.who, ask, func(run context.Context) error {
+		return c.options.Tokens.Revoke(run, v.who, v.r.PathValue("id"))
+	})
+	if err != nil {
+		return err
+	}
+	http.Redirect(v.w, v.r, Path+"/tokens?revoked=yes", http.StatusSeeOther)
+	return nil
+}
