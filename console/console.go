@@ -34,7 +34,6 @@ type Options struct {
 	Credentials identity.Authenticator // asked anew for each request
 	Admit       Admit                  // what pages that ask no Desk are admitted, limited and recorded by
 
-	Last     func(context.Context) (int64, error) // the Seq of the newest event; nil has live pages begin at the first
 	Audit    audit.Reader
 	Exposure func() (*exposure.Regime, error) // of the rules in force
 	Tokens   Tokens

@@ -49,7 +49,7 @@ func (d *drawers) happened(s *review.Sheet, kind change.EventKind, by string) {
 	d.moved = make(chan struct{})
 }
 
-func (d *drawers) last(context.Context) (int64, error) {
+func (d *drawers) LastEvent(context.Context) (int64, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return int64(len(d.events)), nil

@@ -86,10 +86,7 @@ func (c *Console) startAfter(v *visit) (int64, error) {
 			return n, nil
 		}
 	}
-	if c.options.Last == nil {
-		return 0, nil
-	}
-	return c.options.Last(v.ctx())
+	return c.desk(v).LastEvent(v.ctx())
 }
 
 // tell writes one event: as a name that the change's own page waits for, and as parts of pages that list it.

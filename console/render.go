@@ -7,12 +7,14 @@ import (
 	"html/template"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/console/inert"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/review"
 )
 
 //go:embed pages/*.html
@@ -87,8 +89,8 @@ func (c *Console) render(v *visit, page string, f frame) error {
 	if cookie, err := v.r.Cookie(themeCookie); err == nil && (cookie.Value == "light" || cookie.Value == "dark") {
 		f.Theme = cookie.Value
 	}
-	if f.Live && c.options.Last != nil {
-		last, err := c.options.Last(v.ctx())
+	if f.Live {
+		last, err := c.desk(v).LastEvent(v.ctx())
 		if err != nil {
 			return err
 		}
@@ -193,6 +195,8 @@ func (c *Console) functions() template.FuncMap {
 		"plain": func(s any) string { return inert.Plain(fmt.Sprint(s), 120) },
 		"count": func(n any) string { return countOf(n) },
 		"ago":   c.ago, "until": c.until, "clock": clock, "stamp": stamp,
+		"path":    func(s any) string { return url.PathEscape(inert.Plain(fmt.Sprint(s), 64)) },
+		"word":    func(s any) string { return eventName(inert.Plain(fmt.Sprint(s), 20)) },
 		"deref":   func(b *bool) bool { return b != nil && *b },
 		"whoName": whoName,
 		"initial": initial,
@@ -200,9 +204,11 @@ func (c *Console) functions() template.FuncMap {
 		"day":    func(t time.Time) string { return t.UTC().Format("2 Jan") },
 		"moment": func(t time.Time) string { return t.UTC().Format("2 Jan 15:04:05") },
 		"took":   micros, "dollars": dollars,
-		"verb":  verb,
-		"shown": shownOf,
-		"state": stateWord,
-		"list":  func(items ...any) []any { return items },
+		"verb":   verb,
+		"before": func(w []review.Word) []review.Word { return side(w, "removed") },
+		"after":  func(w []review.Word) []review.Word { return side(w, "added") },
+		"shown":  shownOf,
+		"state":  stateWord,
+		"list":   func(items ...any) []any { return items },
 	}
 }

@@ -23,7 +23,16 @@ func (c *Console) until(t time.Time) string {
 	if d <= 0 {
 		return "now"
 	}
-	return "in " + span(d)
+	unit := time.Second // what is to come is rounded, what has been is cut
+	for _, u := range []time.Duration{time.Minute, time.Hour} {
+		if d >= u {
+			unit = u
+		}
+	}
+	if d >= 48*time.Hour {
+		unit = 24 * time.Hour
+	}
+	return "in " + span(d.Round(unit))
 }
 
 func span(d time.Duration) string {
@@ -126,4 +135,20 @@ func whoName(who identity.Principal) string { return cmp.Or(who.Owner, who.Name,
 func initial(who identity.Principal) string {
 	r, _ := utf8.DecodeRuneInString(whoName(who))
 	return inert.Plain(string(unicode.ToUpper(r)), 1)
+}
+
+// side is what of two texts stands on one side: what both have, and what is of kind. A part that was cut belongs to the
+// one before it.
+func side(words []review.Word, kind string) []review.Word {
+	var out []review.Word
+	last := "same"
+	for _, w := range words {
+		if w.Kind != "cut" {
+			last = w.Kind
+		}
+		if last == "same" || last == kind {
+			out = append(out, w)
+		}
+	}
+	return out
 }

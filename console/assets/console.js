@@ -11,7 +11,8 @@
     for (const t of every("time[data-ago]")) t.textContent = words(Math.max(0, Math.floor((Date.now() - Date.parse(t.dateTime)) / 1000))) + " ago";
     for (const t of every("time[data-until]")) {
       const left = Math.floor((Date.parse(t.dateTime) - Date.now()) / 1000);
-      t.textContent = left > 0 ? "in " + words(left) : "now";
+      const unit = left < 60 ? 1 : left < 3600 ? 60 : left < 172800 ? 3600 : 86400;
+      t.textContent = left > 0 ? "in " + words(Math.round(left / unit) * unit) : "now";
     }
   };
   setInterval(tick, 1000);

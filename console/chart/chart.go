@@ -24,7 +24,7 @@ const (
 	gap    = 2.0
 )
 
-// Top returns the round number that a chart of bars reaches up to: 1, 2 or 5 times a power of ten; 0 when all are 0.
+// Top returns the round number that a chart of bars reaches up to; 0 when all are 0.
 func Top(bars []Bar) float64 {
 	most := 0.0
 	for _, b := range bars {
@@ -38,7 +38,7 @@ func Top(bars []Bar) float64 {
 		at /= 10
 	}
 	for {
-		for _, f := range []float64{1, 2, 5} {
+		for _, f := range []float64{1, 1.5, 2, 3, 4, 5, 7.5} {
 			if at*f >= most {
 				return at * f
 			}

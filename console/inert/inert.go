@@ -8,6 +8,7 @@ package inert
 import (
 	"fmt"
 	"html/template"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -39,18 +40,32 @@ func Plain(text string, most int) string {
 	return b.String()
 }
 
+// pile is how many marks may stand on one letter; more would reach over the lines around it.
+const pile = 4
+
+// marked is a character as review.Visible writes it.
+var marked = regexp.MustCompile(`^⟨U\+[0-9A-F]{4,6}⟩`)
+
 // lines is how many line breaks of a Block are kept: a text of nothing else would push all away.
 const lines = 60
 
 func write(text string, most int, breaks bool) template.HTML {
 	var b strings.Builder
-	n, broken := 0, 0
+	n, broken, skip, piled := 0, 0, 0, 0
 	for i, r := range text {
 		if n == most || broken == lines {
 			fmt.Fprintf(&b, `<span class="cut">… %s more characters</span>`, Count(utf8.RuneCountInString(text[i:])))
 			break
 		}
 		n++
+		if !unicode.Is(unicode.M, r) {
+			piled = 0
+		} else if piled++; piled > pile {
+			if piled == pile+1 {
+				b.WriteString(`<span class="odd">more marks</span>`)
+			}
+			continue
+		}
 		switch {
 		case r == '\n' && breaks:
 			broken++
@@ -58,6 +73,12 @@ func write(text string, most int, breaks bool) template.HTML {
 		case r == '\n' || r == '\t':
 			b.WriteByte(' ')
 		case r == '\r' && breaks && strings.HasPrefix(text[i:], "\r\n"):
+		case skip > i:
+		case r == '⟨' && marked.MatchString(text[i:]):
+			// A mark of review.Visible stands for one character; what only looks like one has had its bracket marked.
+			mark := marked.FindString(text[i:])
+			skip = i + len(mark)
+			fmt.Fprintf(&b, `<span class="odd">%s</span>`, strings.Trim(mark, "⟨⟩"))
 		case odd(r):
 			fmt.Fprintf(&b, `<span class="odd">U+%04X</span>`, r)
 		default:

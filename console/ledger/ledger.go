@@ -23,7 +23,7 @@ type Search struct {
 	Tool     string
 	Class    string
 	Outcome  string
-	Text     string // a part of the code, kind or correlation, or a change's id in one
+	Text     string // a part of the code, the kind, the correlation or the change's id
 	Tenant   string // of the reader, where Tenanted
 	Tenanted bool
 	Before   int64 // a Seq: only older ones, for the list; 0 for all
@@ -137,7 +137,7 @@ func (s *Search) fits(r *audit.Record) bool {
 	}
 	return (!s.Tenanted || r.Tenant == s.Tenant) && r.Time.Before(s.To) &&
 		(has(r.Principal, s.Agent) || has(r.Owner, s.Agent)) && (s.Tool == "" || r.Tool == s.Tool) && has(r.Class, s.Class) &&
-		(s.Outcome == "" || r.Outcome == s.Outcome) && has(r.Code+" "+r.Kind+" "+r.Correlation, s.Text)
+		(s.Outcome == "" || r.Outcome == s.Outcome) && has(r.Code+" "+r.Kind+" "+r.Correlation+" "+r.Change, s.Text)
 }
 
 func named(all map[string]*Sum, name string) *Sum {

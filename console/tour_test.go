@@ -1,0 +1,57 @@
+package console_test
+
+import (
+	_ "embed"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+)
+
+//go:embed testdata/look.js
+var look string
+
+// TestBrowserTour looks at every page on a screen and a phone, light and dark: nothing is wider than the screen, every
+// text has enough contrast, every control a name.
+func TestBrowserTour(t *testing.T) {
+	w := newWorld(t, newDrawers(samples()...), full(t))
+	agent, _ := w.token(t, "maria", identity.Agent, identity.Read, identity.Write)
+	_, _ = w.token(t, "lena", identity.Agent, identity.Read)
+	old, _ := w.token(t, "ben", identity.Agent, identity.Read)
+	if err := w.tokens.Revoke(t.Context(), identity.Local("test"), old); err != nil {
+		t.Fatal(err)
+	}
+	_, rosa := w.token(t, "rosa", identity.Human, identity.Review, identity.Audit, identity.Operator)
+	browser := chrome(t)
+	b, out := w.tab(t, browser, rosa), w.tab(t, browser, "")
+	out.open("/console/sign-in")
+	link := w.console.Link(rosa, 1<<40)
+	pages := []struct {
+		name, path string
+		at         *tab
+	}{
+		{"queue", "/changes", b}, {"filter", "/changes?risk=high&state=all", b}, {"empty", "/changes?state=failed", b}, {"none", "/changes?q=nothing+like+it", b},
+		{"change", "/changes/" + id(11), b}, {"edit", "/changes/" + id(12), b}, {"bulk", "/changes/" + id(13), b}, {"delete", "/changes/" + id(14), b},
+		{"stale", "/changes/" + id(15), b}, {"applied", "/changes/" + id(16), b}, {"unknown", "/changes/" + id(17), b}, {"own", "/changes/" + id(18), b},
+		{"batch", "/batch?id=" + id(11) + "&id=" + id(12) + "&id=" + id(14), b},
+		{"audit", "/audit?days=30", b}, {"tokens", "/tokens?ended=yes", b}, {"revoke", "/tokens?revoke=" + agent, b}, {"access", "/access", b},
+		{"view-as", "/access?as=" + agent + "&class=tracker.issues&tool=query_class&on=tracker.users&field=password_hash", b}, {"sources", "/sources", b},
+		{"not-found", "/changes/none", b}, {"sign-in", "/sign-in?next=/console/changes", out}, {"link", link[len("/console"):], out},
+	}
+	for _, screen := range []struct {
+		name          string
+		width, height int64
+		phone, dark   bool
+	}{{"", 1280, 860, false, false}, {"-phone", 360, 740, true, false}, {"-dark", 1280, 860, false, true}, {"-phone-dark", 360, 740, true, true}} {
+		for _, at := range []*tab{b, out} {
+			at.size(screen.width, screen.height, screen.phone)
+			at.dark(screen.dark)
+		}
+		for _, p := range pages {
+			p.at.open("/console" + p.path)
+			if wrong := eval[string](p.at, look); wrong != "" {
+				t.Errorf("%s%s:\n%s", p.name, screen.name, wrong)
+			}
+			p.at.shoot(p.name+screen.name, screen.phone)
+		}
+	}
+}
