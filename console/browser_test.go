@@ -144,7 +144,8 @@ func (b *tab) waitFor(script string) time.Duration {
 	for !eval[bool](b, script) {
 		if time.Since(start) > 10*time.Second {
 			b.shoot("failed", false)
-			b.t.Fatalf("still not so: %s\n%s", script, eval[string](b, "document.body.innerText"))
+			b.t.Fatalf("still not so: %s\n%s\n%s", script, eval[string](b, `"hidden " + document.hidden + ", live " + JSON.stringify(document.getElementById("live")?._htmx?.sse ?? null, ["attempt", "lastEventId", "status", "cancelled"])`),
+				eval[string](b, "document.body.innerText"))
 		}
 		time.Sleep(20 * time.Millisecond)
 	}

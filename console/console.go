@@ -23,19 +23,25 @@ import (
 	"github.com/bailiwick-dev/bailiwick/console/session"
 	"github.com/bailiwick-dev/bailiwick/exposure"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/server/gate"
 )
 
 // Path is where the console is mounted.
 const Path = "/console"
 
+// streams is how many pages can be live at a time.
+const streams = 500
+
 // Options are what a Console works with. Desk, Credentials and Admit are needed; a page whose part is nil isn't there.
 type Options struct {
 	Desk        func(who identity.Principal, correlation string) bailiwick.Desk
-	Credentials identity.Authenticator // asked anew for each request
-	Admit       Admit                  // what pages that ask no Desk are admitted, limited and recorded by
+	Credentials identity.Authenticator    // asked anew for each request
+	Allow       func(*http.Request) error // refuses what comes from another host or origin than /mcp takes; nil refuses nothing
+	Admit       Admit                     // what pages that ask no Desk are admitted, limited and recorded by
 
 	Audit    audit.Reader
-	Exposure func() (*exposure.Regime, error) // of the rules in force
+	Exposure func() (*exposure.Regime, error) // of the rules in force; its page needs Tokens, too
 	Tokens   Tokens
 	Sources  func(context.Context) []Source
 
@@ -75,6 +81,7 @@ type Console struct {
 	sessions *session.Keeper
 	pages    map[string]*template.Template
 	assets   map[string]asset
+	streams  *gate.Gate
 	closing  context.Context // ends when live pages must end
 	close    context.CancelFunc
 }
@@ -98,6 +105,7 @@ func New(o Options) (*Console, error) {
 	if c.pages, err = c.readPages(); err != nil {
 		return nil, err
 	}
+	c.streams = gate.New(streams, 0, 0)
 	c.closing, c.close = context.WithCancel(context.Background())
 	return c, nil
 }
@@ -123,6 +131,13 @@ func (c *Console) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		harden(w.Header())
 		defer c.recovered(w, r)
+		if c.options.Allow != nil {
+			if err := c.options.Allow(r); err != nil {
+				c.log.InfoContext(r.Context(), "console: refused", "error", err, "host", problem.Cut(r.Host))
+				http.Error(w, http.StatusText(http.StatusForbidden), http.StatusForbidden)
+				return
+			}
+		}
 		inner.ServeHTTP(w, r)
 	})
 }

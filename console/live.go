@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 // How a live page is kept.
@@ -24,52 +25,69 @@ type happening struct {
 	Came int // changes that have come since the page was opened
 }
 
-// events tells a page what happens to changes, for as long as it is open and its session holds.
+// events tells a page what happens to changes, for as long as it is open and its session holds: that is looked at again
+// before anything is told.
 func (c *Console) events(v *visit) error {
-	flusher, ok := v.w.(http.Flusher)
-	if !ok {
-		return fmt.Errorf("console: %T can't be flushed", v.w)
+	if err := c.streams.Enter(v.ctx()); err != nil {
+		return &problem.Error{Code: problem.RateLimited, Detail: "Too many pages are live at a time", Err: err}
 	}
+	defer c.streams.Leave()
 	after, err := c.startAfter(v)
 	if err != nil {
 		return err
 	}
-	v.w.Header().Set("Content-Type", "text/event-stream")
-	v.w.Header().Set("X-Accel-Buffering", "no")
-	_, _ = fmt.Fprint(v.w, ": here\n\n")
-	flusher.Flush()
 	ctx, cancel := context.WithCancel(v.ctx())
 	defer cancel()
 	defer context.AfterFunc(c.closing, cancel)()
-	desk, came := c.desk(v), 0
-	for ctx.Err() == nil {
-		if _, err := c.authenticate(v.r, v.session.Credential); err != nil || c.sessions.Ended(v.session) {
-			return nil
-		}
+	v.w.Header().Set("Content-Type", "text/event-stream")
+	v.w.Header().Set("X-Accel-Buffering", "no") // nginx holds events back otherwise
+	s := stream{w: v.w, control: http.NewResponseController(v.w)}
+	s.send(": here\n\n")
+	for came := 0; s.err == nil && ctx.Err() == nil; {
 		waiting, stop := context.WithTimeout(ctx, heartbeat)
-		err := desk.Await(waiting, after)
+		err := c.desk(v).Await(waiting, after)
 		beat := waiting.Err() != nil
 		stop()
-		if err == nil && !beat {
-			var all []change.Event
-			if all, err = desk.Events(ctx, after); err == nil {
-				for _, e := range all {
-					after = max(after, e.Seq)
-					if e.Kind == change.EventCreated {
-						came++
-					}
-					c.tell(v, happening{e, came})
-				}
-			}
+		if _, gone := c.authenticate(v.r, v.session.Credential); gone != nil || !c.sessions.Holds(v.session) {
+			return nil
 		}
 		if beat {
-			_, _ = fmt.Fprint(v.w, ": still here\n\n")
-		} else if err != nil {
+			s.send(": still here\n\n")
+			continue
+		}
+		var all []change.Event
+		if err == nil {
+			all, err = c.desk(v).Events(ctx, after)
+		}
+		if err != nil {
 			pause(ctx, patience)
 		}
-		flusher.Flush()
+		for _, e := range all {
+			after = max(after, e.Seq)
+			if e.Kind == change.EventCreated {
+				came++
+			}
+			s.send(c.told(v, happening{e, came}))
+		}
 	}
 	return nil
+}
+
+// A stream is a text/event-stream. After an error nothing more is sent.
+type stream struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	err     error
+}
+
+func (s *stream) send(text string) {
+	if s.err != nil {
+		return
+	}
+	_ = s.control.SetWriteDeadline(time.Now().Add(10 * time.Second)) // who doesn't read is let go; not every writer can
+	if _, s.err = s.w.Write([]byte(text)); s.err == nil {
+		s.err = s.control.Flush()
+	}
 }
 
 func pause(ctx context.Context, d time.Duration) {
@@ -89,15 +107,15 @@ func (c *Console) startAfter(v *visit) (int64, error) {
 	return c.desk(v).LastEvent(v.ctx())
 }
 
-// tell writes one event: as a name that the change's own page waits for, and as parts of pages that list it.
-func (c *Console) tell(v *visit, h happening) {
+// told is one event: as a name that the change's own page waits for, and as parts of pages that list it.
+func (c *Console) told(v *visit, h happening) string {
 	var b bytes.Buffer
 	if err := c.pages["happening"].ExecuteTemplate(&b, "happening", h); err != nil {
 		c.log.ErrorContext(v.ctx(), "console: write an event", "error", err)
-		return
+		return ""
 	}
-	_, _ = fmt.Fprintf(v.w, "id: %d\nevent: moved-%s\ndata: %s\n\n", h.Seq, eventName(h.Change), h.State)
-	_, _ = fmt.Fprintf(v.w, "id: %d\ndata: %s\n\n", h.Seq, strings.Join(strings.Fields(b.String()), " "))
+	return fmt.Sprintf("id: %d\nevent: moved-%s\ndata: %s\n\nid: %d\ndata: %s\n\n", h.Seq, eventName(h.Change), eventName(string(h.State)),
+		h.Seq, strings.Join(strings.Fields(b.String()), " "))
 }
 
 // eventName keeps of an id what can stand in the name of an event.

@@ -3,6 +3,8 @@ package console_test
 import (
 	"testing"
 
+	"github.com/chromedp/chromedp/kb"
+
 	"github.com/bailiwick-dev/bailiwick/identity"
 )
 
@@ -24,4 +26,71 @@ func TestBrowserReview(t *testing.T) {
 	b.shoot("applied", false)
 	other.waitFor(`document.getElementById("state-` + id(11) + `").textContent.includes("applied · rosa")`)
 	other.shoot("resolved", false)
+}
+
+// TestBrowserKeys goes through the queue without a mouse.
+func TestBrowserKeys(t *testing.T) {
+	w := newWorld(t, newDrawers(samples()...), nil)
+	_, rosa := w.token(t, "rosa", identity.Human, identity.Review)
+	b := w.tab(t, chrome(t), rosa)
+	ready := func() { t.Helper(); b.waitFor(`document.readyState === "complete"`) }
+	at := func(want string) {
+		t.Helper()
+		b.waitFor(`(document.querySelector(".row.at .title")?.textContent ?? "").includes("` + want + `")`)
+	}
+	b.key("j")
+	at("OPS-3")
+	b.key("jjj")
+	at("Move 12")
+	b.key("k")
+	at("Old website")
+	b.key("x") // high risk: there is nothing to select
+	b.key("jx")
+	b.key("jx")
+	b.waitFor(`document.querySelector("[data-selected]").textContent === " (2)"`)
+	b.shoot("selected", false)
+	b.key("?")
+	b.visible("#keys")
+	b.shoot("keys", false)
+	b.key(kb.Escape)
+	b.key("a")
+	b.visible("#batch-text")
+	ready()
+	if got := eval[int](b, `document.querySelectorAll("[name=change]").length`); got != 2 {
+		t.Error("in the batch:", got)
+	}
+	b.key("u")
+	b.visible("#selected")
+	ready()
+	b.key("jr")
+	b.visible("#reject-text")
+	b.waitFor(`document.activeElement.id === "reject-text"`)
+	b.key("jx?") // in a field, keys are letters
+	if got := eval[string](b, `document.getElementById("reject-text").value`); got != "jx?" {
+		t.Errorf("written: %q", got)
+	}
+	b.key(kb.Tab)
+	b.key(kb.Enter)
+	b.visible(".outcome.state-rejected")
+	ready()
+	b.key("u")
+	b.visible("#selected")
+	ready()
+	b.key("j")
+	at("PAY-88")
+	b.key(kb.Enter)
+	b.visible("[data-up]")
+	ready()
+	b.key("u")
+	b.visible("#selected")
+	ready()
+	b.key("jjj")
+	at("Move 12")
+	b.key(kb.Enter)
+	b.visible("#approve")
+	ready()
+	b.key("a")
+	b.waitFor(`document.activeElement.id === "approve"`)
+	b.key("c")
+	b.waitFor(`document.activeElement.id === "comment-text"`)
 }

@@ -67,6 +67,14 @@ func (s *Server) Identify(r *http.Request) (identity.Principal, error) {
 	return identity.Principal{}, problem.New(problem.InvalidArgument, f.Message)
 }
 
+// Allow refuses a request to another door of the same program that comes from another host or origin than /mcp takes.
+func (s *Server) Allow(r *http.Request) error {
+	if f := s.fromElsewhere(r); f != nil {
+		return problem.New(problem.SecurityBlocked, f.Message)
+	}
+	return nil
+}
+
 // Challenge is the WWW-Authenticate header of a 401.
 func (s *Server) Challenge() string { return metadata.Challenge(s.options.ResourceMetadata) }
 

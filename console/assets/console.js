@@ -54,9 +54,9 @@
     x: () => { const box = rows()[current()]?.querySelector("input"); if (box) { box.checked = !box.checked; count(); } },
     a: () => {
       if (reveal("approve") || reveal("approve-text")) return;
-      if (every("[data-row] input:checked").length) one("#selected").requestSubmit(); else openAt("#approve");
+      if (every("[data-row] input:checked").length) one("#selected").requestSubmit(); else openAt("#to-approve");
     },
-    r: () => { if (!reveal("reject", "reject-text")) openAt("#reject"); },
+    r: () => { if (!reveal("reject", "reject-text")) openAt("#to-reject"); },
     c: () => reveal("comment-text"),
     u: () => { const up = one("[data-up]"); if (up) location.href = up.href; },
     "/": () => { const box = one("[data-search]"); if (box) { const within = box.closest("details"); if (within) within.open = true; box.focus(); } },
@@ -73,8 +73,8 @@
     every(".me[open]").forEach((d) => { if (!d.contains(e.target)) d.open = false; });
   });
   every("[data-keys]").forEach((b) => { b.hidden = false; });
-  if (location.hash === "#reject") reveal("reject", "reject-text");
-  if (location.hash === "#approve") reveal("approve");
+  if (location.hash === "#to-reject") reveal("reject", "reject-text");
+  if (location.hash === "#to-approve") reveal("approve");
 
   // A form is sent once.
   document.addEventListener("submit", (e) => {

@@ -72,7 +72,6 @@ type reading struct {
 	tools  map[string]*Sum
 	agents map[string]*Sum
 	step   time.Duration
-	seq    int64
 }
 
 const most = 100_000

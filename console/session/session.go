@@ -122,7 +122,7 @@ func (k *Keeper) Open(text, name string) (s Session, renewed, ok bool) {
 		return Session{}, false, false
 	}
 	now := k.now().UTC()
-	if k.Ended(s) || now.Sub(s.Seen) >= k.idle {
+	if !k.Holds(s) {
 		return Session{}, false, false
 	}
 	if now.Sub(s.Seen) < min(time.Minute, k.idle/4) {
@@ -146,9 +146,10 @@ func (k *Keeper) End(s Session) {
 	k.ended[s.ID] = s.Began.Add(k.life)
 }
 
-// Ended reports whether s is over: signed out of, or open for too long.
-func (k *Keeper) Ended(s Session) bool {
-	return k.now().Sub(s.Began) >= k.life || k.hasEnded(s.ID)
+// Holds reports whether s is still good: not signed out of, and neither idle nor open for too long.
+func (k *Keeper) Holds(s Session) bool {
+	now := k.now()
+	return now.Sub(s.Began) < k.life && now.Sub(s.Seen) < k.idle && !k.hasEnded(s.ID)
 }
 
 func (k *Keeper) hasEnded(id string) bool {
