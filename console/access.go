@@ -46,7 +46,7 @@ func (c *Console) access(v *visit) error {
 	q := v.r.URL.Query()
 	p := accessPage{Choices: rows, As: q.Get("as"), Open: q.Get("class"), Tool: q.Get("tool"), Class: q.Get("on"), Field: q.Get("field")}
 	if p.As != "" {
-		ask := bailiwick.Ask{Tool: "console_view_as", Needs: identity.Operator, Correlation: v.correlation}
+		ask := bailiwick.Ask{Tool: "console/view_as", Needs: identity.Operator, Correlation: v.correlation}
 		err := c.options.Admit(v.ctx(), v.who, ask, func(context.Context) error { return c.viewAs(&p) })
 		if err != nil {
 			return err

@@ -41,7 +41,7 @@ func TestSignIn(t *testing.T) {
 			t.Errorf("%.20q: %d\n%s", wrong, got.status, got.body)
 		}
 	}
-	if got := strings.Join(w.admits, " "); got != "console_sign_in console_sign_in" {
+	if got := strings.Join(w.admits, " "); got != "console/sign_in console/sign_in" {
 		t.Errorf("recorded: %s", got)
 	}
 }

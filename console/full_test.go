@@ -148,7 +148,7 @@ func TestOtherPages(t *testing.T) {
 			t.Errorf("%s: %d", path, got.status)
 		}
 	}
-	if got := b.post("/console/tokens/"+agent+"/revoke", nil); got.status != 303 || !strings.Contains(strings.Join(w.admits, " "), "console_revoke_token") {
+	if got := b.post("/console/tokens/"+agent+"/revoke", nil); got.status != 303 || !strings.Contains(strings.Join(w.admits, " "), "console/revoke_token") {
 		t.Error("revoke:", got.status, w.admits)
 	}
 	if got := b.get("/console/access?as=" + agent); got.status != 404 {

@@ -86,7 +86,7 @@ func (c *Console) record(v *visit) error {
 		s.Before = n
 	}
 	p.Any = s.Agent+s.Tool+s.Class+s.Outcome+s.Text != ""
-	ask := bailiwick.Ask{Tool: "console_audit", Needs: identity.Audit, Correlation: v.correlation}
+	ask := bailiwick.Ask{Tool: "console/audit", Needs: identity.Audit, Correlation: v.correlation}
 	err := c.options.Admit(v.ctx(), v.who, ask, func(ctx context.Context) (err error) {
 		p.Found, err = ledger.Run(ctx, c.options.Audit, s)
 		return err

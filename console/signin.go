@@ -121,7 +121,7 @@ func (c *Console) signIn(v *visit) error {
 		}
 	}
 	v.who = who
-	err = c.options.Admit(v.ctx(), who, bailiwick.Ask{Tool: "console_sign_in", Needs: needs, Correlation: v.correlation}, noRun)
+	err = c.options.Admit(v.ctx(), who, bailiwick.Ask{Tool: "console/sign_in", Needs: needs, Correlation: v.correlation}, noRun)
 	if err != nil {
 		return err
 	}

@@ -7,14 +7,12 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
-	"github.com/bailiwick-dev/bailiwick/api"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/live"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/plant"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/terminal"
@@ -95,6 +93,10 @@ func (r *serving) serveHTTP(ctx context.Context, t *terminal.Terminal, c *config
 	if err != nil {
 		return inUse(c.Listen, err)
 	}
+	d := doors{plant: p, server: s, credentials: o.Tokens, log: log}
+	if err := d.open(ctx, h); err != nil {
+		return errors.Join(err, l.Close())
+	}
 	announce(ctx, t, p, open)
 	r.plant, r.server, r.log = p, s, o.Logger
 	defer r.watch(ctx, &w)()
@@ -102,15 +104,7 @@ func (r *serving) serveHTTP(ctx context.Context, t *terminal.Terminal, c *config
 	if err := ready(t, l); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	return s.Serve(ctx, l, people(ctx, p, s, h, log))
-}
-
-// people puts the doors for people beside h, the one for agents, until ctx ends.
-func people(ctx context.Context, p *plant.Plant, s *server.Server, h http.Handler, log *slog.Logger) http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("/", h)
-	mux.Handle("/api/", api.New(api.Options{Desk: p.Gateway.Desk, Identify: s.Identify, Challenge: s.Challenge(), Closing: ctx, Logger: log}).Handler())
-	return mux
+	return s.Serve(ctx, l, d.handler)
 }
 
 // ready says, when nothing is missing any more, where to connect.

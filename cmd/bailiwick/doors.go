@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+
+	"github.com/bailiwick-dev/bailiwick/api"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/plant"
+	"github.com/bailiwick-dev/bailiwick/console"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/server"
+)
+
+// doors are what people and agents come in by over HTTP.
+type doors struct {
+	plant       *plant.Plant
+	server      *server.Server
+	credentials identity.Authenticator // what people sign in with; nil where nobody can
+	log         *slog.Logger
+
+	handler http.Handler
+	console *console.Console // nil without credentials
+}
+
+// open puts the doors for people beside agents, that for agents, until ctx ends.
+func (d *doors) open(ctx context.Context, agents http.Handler) error {
+	mux := http.NewServeMux()
+	d.handler = mux
+	mux.Handle("/", agents)
+	mux.Handle("/api/", api.New(api.Options{Desk: d.plant.Gateway.Desk, Identify: d.server.Identify, Challenge: d.server.Challenge(),
+		Closing: ctx, Logger: d.log}).Handler())
+	if d.credentials == nil {
+		return nil
+	}
+	var err error
+	if d.console, err = d.plant.Console(ctx, d.server, d.credentials, d.log); err != nil {
+		return err
+	}
+	pages := d.console.Handler()
+	mux.Handle(console.Path, pages)
+	mux.Handle(console.Path+"/", pages)
+	return nil
+}
