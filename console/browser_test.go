@@ -67,7 +67,7 @@ func (w *world) tab(t *testing.T, browser context.Context, secret string) *tab {
 
 func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(b.ctx, 90*time.Second)
 	defer cancel()
 	if err := chromedp.Do(ctx, actions...); err != nil {
 		b.t.Fatal(err)
@@ -128,7 +128,7 @@ func (b *tab) dark(on bool) {
 // eval returns what a script yields.
 func eval[T any](b *tab, script string) T {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(b.ctx, 90*time.Second)
 	defer cancel()
 	out, err := chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
 	if err != nil {
@@ -142,7 +142,7 @@ func (b *tab) waitFor(script string) time.Duration {
 	b.t.Helper()
 	start := time.Now()
 	for !eval[bool](b, script) {
-		if time.Since(start) > 10*time.Second {
+		if time.Since(start) > 60*time.Second {
 			b.shoot("failed", false)
 			b.t.Fatalf("still not so: %s\n%s\n%s", script, eval[string](b, `"hidden " + document.hidden + ", live " + JSON.stringify(document.getElementById("live")?._htmx?.sse ?? null, ["attempt", "lastEventId", "status", "cancelled"])`),
 				eval[string](b, "document.body.innerText"))

@@ -26,12 +26,13 @@ func (p *Plant) Console(ctx context.Context, s *server.Server, credentials ident
 	if err != nil {
 		return nil, err
 	}
+	p.latest.Store(p.Config)
 	c, err := console.New(console.Options{
 		Desk: p.Gateway.Desk, Credentials: credentials, Allow: s.Allow,
 		Admit: func(ctx context.Context, who identity.Principal, ask bailiwick.Ask, run func(context.Context) error) error {
 			return p.Gateway.Do(ctx, who, ask, func(ctx context.Context, _ *bailiwick.Call) (int, error) { return 0, run(ctx) })
 		},
-		Audit: p.Store, Exposure: func() (*exposure.Regime, error) { return p.Gateway.Regime(Offers(p.Config)) },
+		Audit: p.Store, Exposure: func() (*exposure.Regime, error) { return p.Gateway.Regime(Offers(p.latest.Load())) },
 		Tokens: p.Tokens, Sources: func(ctx context.Context) []console.Source { return p.health(ctx, log) },
 		Key: key, Version: Version(), Log: log,
 	})
@@ -49,7 +50,7 @@ func (p *Plant) health(ctx context.Context, log *slog.Logger) []console.Source {
 		classes[c.Source]++
 	}
 	kinds := map[string]string{}
-	for _, s := range p.Config.Sources {
+	for _, s := range p.latest.Load().Sources {
 		if u, err := url.Parse(s.URL); err == nil {
 			kinds[s.Name] = u.Scheme
 		}

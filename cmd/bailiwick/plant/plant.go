@@ -10,6 +10,7 @@ import (
 	"errors"
 	"runtime/debug"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	bailiwick "github.com/bailiwick-dev/bailiwick"
@@ -36,6 +37,7 @@ type Plant struct {
 	Prompts  *prompt.Set
 	Warnings []string // what sources left out
 	stateKey []byte
+	latest   atomic.Pointer[config.Config] // Config, for who asks while it may be replaced; nil until Console
 
 	Telemetry *telemetry.Telemetry // nil when nobody is told anything
 	sources   map[string]source.Source

@@ -52,6 +52,7 @@ func (p *Plant) Reload(ctx context.Context, c *config.Config) ([]string, error) 
 		}
 	}
 	p.Config = c
+	p.latest.Store(c)
 	strays, err := p.strayTokens(ctx)
 	if err != nil {
 		strays = []string{"the lists of tokens could not be checked: " + err.Error()}
