@@ -43,7 +43,7 @@ bench: ## writes the figures of docs/benchmarks.md
 SOAK ?= 1000000
 
 soak: ## the long forms of the proofs
-	@BAILIWICK_SOAK=$(SOAK) GOTESTFLAGS="-count=1 -timeout=24h -run=Interference|Differential" scripts/test . ./source/...
+	@BAILIWICK_SOAK=$(SOAK) GOTESTFLAGS="-count=1 -timeout=24h -run=Interference|Differential|Killed" scripts/test . ./source/...
 
 # What can be wrong in policy is seen by its own tests, or by those of the security property.
 mutate: ## breaks policy, compile, identity, mask and redact in many small ways, and lists those that no test notices

@@ -6,8 +6,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/compile"
 )
 
-// script makes the tables of the suite. A word in braces is written in each dialect as words has it.
-func script(d compile.Dialect) []string {
+// Script makes the tables of the suite. A word in braces is written in each dialect as words has it.
+func Script(d compile.Dialect) []string {
 	var out []string
 	for _, statement := range tables {
 		for name, text := range words {
@@ -60,6 +60,7 @@ var tables = []string{
 	`CREATE TABLE trail (id {id}, what {text})`,
 	`CREATE TABLE marks (id {key} NOT NULL PRIMARY KEY, n {small})`,
 	`CREATE TABLE loose (line {text})`,
+	`CREATE TABLE hits (id {id}, nr {small} NOT NULL)`,
 	`INSERT INTO projects VALUES (1, 'acme', 'one', 5), (2, 'acme', 'two', 5), (3, 'other', 'three', 5), (4, 'acme', 'four', 5)`,
 	`INSERT INTO issues (id, project, title, votes, parent) VALUES (1, 1, 'a', 1, NULL), (2, 1, 'b', 2, 1), (3, 3, 'c', 3, NULL), (4, 2, 'd', 4, NULL), (5, 1, 'e', 5, 2)`,
 	`INSERT INTO comments (id, issue, note) VALUES (1, 1, 'x'), (2, 2, 'y'), (3, 2, 'z'), (4, 3, 'w')`,

@@ -64,7 +64,7 @@ type database struct {
 func open(t testing.TB, target Target) *database {
 	t.Helper()
 	d := &database{Target: target}
-	d.Writable, d.outside = target.Open(t, script(target.Dialect))
+	d.Writable, d.outside = target.Open(t, Script(target.Dialect))
 	var err error
 	if d.classes, _, err = d.Describe(t.Context()); err != nil {
 		t.Fatal(err)
