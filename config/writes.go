@@ -109,7 +109,7 @@ func (c *Config) condition(into **expression.Condition) strict.Shape {
 // Writes reports whether anything can be written to s: its gates are open for some kind of write, and s isn't read-only.
 func (c *Config) Writes(s Source) bool {
 	g := c.Rules.Gates.Filled()
-	return !s.ReadOnly && g.Writes != policy.Off && (g.RawWrites != policy.Off || g.SchemaWrites != policy.Off || s.WriteURL != "")
+	return !s.ReadOnly && g.Writes != policy.Off && (g.RawWrites != policy.Off || g.SchemaWrites != policy.Off || len(c.Actions) > 0)
 }
 
 // setWriteURL reads write_url as url is read.

@@ -67,16 +67,14 @@ func (p *Plant) open(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		if writes(p.Config) {
+		if p.Config.Writes(s) {
 			var warning string
-			if opened, warning = openWritable(ctx, opened); warning != "" {
+			if opened, warning = openWritable(ctx, s, opened); warning != "" {
 				p.Config.Notes = append(p.Config.Notes, warning)
 			}
 		}
 		p.closers = append(p.closers, opened.Close)
-		if p.sources[s.Name], err = p.writable(ctx, s, opened); err != nil {
-			return err
-		}
+		p.sources[s.Name] = opened
 	}
 	return p.openGateway(ctx)
 }

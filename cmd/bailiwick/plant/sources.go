@@ -49,40 +49,6 @@ func OpenSource(ctx context.Context, c *config.Config, s config.Source) (Adapter
 	return &kept{opened, c, s.Name}, nil
 }
 
-// writable opens s for writing as well where the configuration lets anything be written to it.
-func (p *Plant) writable(ctx context.Context, s config.Source, opened Adapter) (source.Source, error) {
-	k, ok := opened.(*kept)
-	if !ok || !p.Config.Writes(s) {
-		return opened, nil
-	}
-	var w interface {
-		source.Writer
-		io.Closer
-	}
-	var err error
-	switch db := k.Adapter.(type) {
-	case *sqldb.SQLite:
-		w, err = db.Writable(ctx)
-	case *sqldb.MySQL:
-		w, err = db.Writable(ctx, s.WriteURL)
-	case *sqldb.Postgres:
-		w, err = db.Writable(ctx, s.WriteURL)
-	default:
-		return opened, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	p.closers = append(p.closers, w.Close)
-	return &keptWriter{k, w}, nil
-}
-
-// keptWriter is a kept source that can be written to.
-type keptWriter struct {
-	*kept
-	source.Writer
-}
-
 // unreachable says in one sentence why a source can't be opened, without its password.
 func unreachable(s config.Source, err error) error {
 	if path, ok := s.SQLite(); ok {

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 
 	"github.com/bailiwick-dev/bailiwick/config"
-	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/sqldb"
 )
@@ -23,15 +22,9 @@ type keptWritable struct {
 	source.Writer
 }
 
-// writes reports whether the gates of c let anything be proposed. A source is opened for writing only then.
-func writes(c *config.Config) bool {
-	g := c.Rules.Gates.Filled()
-	return g.Writes != policy.Off && (g.RawWrites != policy.Off || g.SchemaWrites != policy.Off)
-}
-
 // openWritable opens s for writing as well, where it can. A source that only lets itself be read stays as it is, and the
 // warning says why.
-func openWritable(ctx context.Context, opened Adapter) (Adapter, string) {
+func openWritable(ctx context.Context, src config.Source, opened Adapter) (Adapter, string) {
 	k, ok := opened.(*kept)
 	if !ok {
 		return opened, ""
@@ -42,9 +35,9 @@ func openWritable(ctx context.Context, opened Adapter) (Adapter, string) {
 	case *sqldb.SQLite:
 		w, err = s.Writable(ctx)
 	case *sqldb.Postgres:
-		w, err = s.Writable(ctx, "")
+		w, err = s.Writable(ctx, src.WriteURL)
 	case *sqldb.MySQL:
-		w, err = s.Writable(ctx, "")
+		w, err = s.Writable(ctx, src.WriteURL)
 	}
 	if err != nil {
 		return opened, fmt.Sprintf("source %s can only be read: %v", k.name, err)
