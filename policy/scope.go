@@ -98,6 +98,9 @@ func (v *View) unknown(name, at string) error {
 // Setting returns the visible field called name that somebody wants to set, or refuses it at the place at: a field that
 // isn't there or isn't visible like a reader's, and one that is masked for the principal.
 func (v *View) Setting(name, at string) (*schema.Field, error) {
+	if v.Field(name) != nil && v.Mask(name) != nil {
+		return nil, &problem.Error{Code: problem.PermissionDenied, Kind: "masked", Pointer: at, Detail: name + " is masked: who doesn't see it whole can't set it"}
+	}
 	f, _, _, err := viewScope{v}.Field(query.Path{name}, at)
 	return f, err
 }

@@ -75,6 +75,7 @@ func Parse(v value.Value, at string) (Write, error) {
 		name, optional := strings.CutPrefix(n, "?")
 		known = append(known, name)
 		m, has := v.Get(name)
+		has = has && !(optional && m.IsNull())
 		if !has && !optional {
 			return nil, invalid(at+"/"+name, "%s needs %s", op.Text(), name)
 		}

@@ -5,11 +5,7 @@
 // was asked until a person has looked at it.
 package write
 
-import (
-	"crypto/sha256"
-
-	"github.com/bailiwick-dev/bailiwick/value"
-)
+import "github.com/bailiwick-dev/bailiwick/value"
 
 // An Op is the kind of a write, as rules and people name it.
 type Op string
@@ -153,13 +149,3 @@ type Request struct {
 
 // MaxWrites is how many writes one request may hold (design 05).
 const MaxWrites = 100
-
-// Digest returns SHA-256 over the canonical form of writes: equal requests have equal digests, whatever the order in
-// which their members were written.
-func Digest(writes []Write) [sha256.Size]byte {
-	list := make([]value.Value, len(writes))
-	for i, w := range writes {
-		list[i] = Print(w)
-	}
-	return sha256.Sum256(AppendCanonical(nil, value.OfArray(list)))
-}

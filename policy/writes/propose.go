@@ -150,6 +150,10 @@ func (w *writer) scope(op write.Op) identity.Scope {
 	return identity.Write
 }
 
+// named is what writes are called in a sentence.
+var named = map[write.Op]string{write.OpCreate: "a create", write.OpUpdate: "an update", write.OpDelete: "a delete", write.OpAction: "an action",
+	write.OpCall: "a call", write.OpSchema: "a change of the schema"}
+
 // may looks at the gate and the scope of a write.
 func (w *writer) may(asked write.Write) error {
 	gate, key := w.policy.Gate(Kind(asked.Op(), w.action))
@@ -162,7 +166,7 @@ func (w *writer) may(asked write.Write) error {
 	}
 	if scope := w.scope(asked.Op()); !w.who.Has(scope) {
 		return &problem.Error{Code: problem.PermissionDenied, Kind: "scope", Scope: string(scope), Pointer: w.at,
-			Detail: fmt.Sprintf("a %s needs the scope %s", asked.Op(), scope)}
+			Detail: fmt.Sprintf("%s needs the scope %s", named[asked.Op()], scope)}
 	}
 	return nil
 }
