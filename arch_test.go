@@ -93,6 +93,10 @@ var mayImport = map[string]string{
 	"config/strict":   "problem query value",
 	"client":          "problem value",
 
+	// beside change
+	"notify":        "change notify/public write",
+	"notify/public": "",
+
 	// for operators
 	"exposure":          "identity policy policy/expression problem query schema value",
 	"expect":            "config/strict exposure identity problem query value",
@@ -106,10 +110,10 @@ var mayImport = map[string]string{
 
 	// our own memory
 	"store/changes":   "change",
-	"store/postgres":  "audit change event identity limit problem store/changes store/records store/tokens",
+	"store/postgres":  "audit change event identity limit notify problem store/changes store/records store/tokens",
 	"store/records":   "audit",
-	"store/sqlite":    "audit change event identity limit problem store/changes store/records store/tokens",
-	"store/storetest": "audit change event identity limit problem value write",
+	"store/sqlite":    "audit change event identity limit notify problem store/changes store/records store/tokens",
+	"store/storetest": "audit change event identity limit notify problem value write",
 	"store/tokens":    "identity problem",
 
 	// the demo application, servers for tests, measurements

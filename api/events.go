@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -42,42 +41,48 @@ func (a *API) events(w http.ResponseWriter, r *http.Request, c *call) error {
 	s := stream{w: w, control: http.NewResponseController(w)}
 	s.send("retry: 1000\n\n")
 	for s.err == nil && ctx.Err() == nil {
-		if desk, err = a.admit(r, c); err != nil {
-			return nil // it has begun: all that can be said is its end
+		if desk, err = a.admit(r, c); err == nil {
+			at, err = a.tell(ctx, &s, desk, at)
 		}
-		newest, err := desk.LastEvent(ctx)
-		if err != nil {
-			return nil
-		}
-		found, err := desk.Events(ctx, at)
-		if err != nil {
-			a.options.Logger.WarnContext(ctx, "stream of events ended", "correlation_id", c.correlation, "error", cause(err))
-			return nil
-		}
-		for _, e := range found {
-			at = e.Seq
-			b, err := json.Marshal(e)
-			if err != nil {
-				return err
-			}
-			s.send(fmt.Sprintf("id: %d\nevent: %s\ndata: %s\n\n", e.Seq, e.Kind, b))
-		}
-		if len(found) > 0 {
-			continue
-		}
-		at = max(at, newest) // what came up to here is not for this person: waiting behind it would be no waiting
-		wait, done := context.WithTimeout(ctx, a.options.Beat)
-		err = desk.Await(wait, at)
-		late := wait.Err() != nil
-		done()
-		switch {
-		case late:
-			s.send(": alive\n\n")
-		case err != nil && !errors.Is(err, context.Canceled):
+		if err != nil { // it has begun: all that can be said is its end
+			a.options.Logger.InfoContext(ctx, "stream of events ended", "correlation_id", c.correlation, "error", cause(err))
 			return nil
 		}
 	}
 	return nil
+}
+
+// tell sends what happened behind at, or else waits for more, and returns the event behind which to go on.
+func (a *API) tell(ctx context.Context, s *stream, desk bailiwick.Desk, at int64) (int64, error) {
+	newest, err := desk.LastEvent(ctx)
+	if err != nil {
+		return at, err
+	}
+	found, err := desk.Events(ctx, at)
+	if err != nil {
+		return at, err
+	}
+	for _, e := range found {
+		at = e.Seq
+		b, err := json.Marshal(e)
+		if err != nil {
+			return at, err
+		}
+		s.send(fmt.Sprintf("id: %d\nevent: %s\ndata: %s\n\n", e.Seq, e.Kind, b))
+	}
+	if len(found) > 0 {
+		return at, nil
+	}
+	at = max(at, newest) // what came up to here is not for this person: waiting behind it would be no waiting
+	wait, done := context.WithTimeout(ctx, a.options.Beat)
+	defer done()
+	switch err := desk.Await(wait, at); {
+	case wait.Err() != nil:
+		s.send(": alive\n\n")
+		return at, nil
+	default:
+		return at, err
+	}
 }
 
 // begin is the event behind which a stream begins.

@@ -24,6 +24,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/event"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/limit"
+	"github.com/bailiwick-dev/bailiwick/notify"
 	"github.com/bailiwick-dev/bailiwick/store/changes"
 	"github.com/bailiwick-dev/bailiwick/store/records"
 	"github.com/bailiwick-dev/bailiwick/store/tokens"
@@ -58,6 +59,7 @@ var (
 	_ limit.Store         = (*Store)(nil)
 	_ change.Store        = (*Store)(nil)
 	_ event.Bus           = (*Store)(nil)
+	_ notify.Store        = (*Store)(nil)
 )
 
 // settings of every session. One that a process left open in the middle of a transaction, stopped or cut off, must

@@ -25,6 +25,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/event"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/limit"
+	"github.com/bailiwick-dev/bailiwick/notify"
 	"github.com/bailiwick-dev/bailiwick/store/changes"
 	"github.com/bailiwick-dev/bailiwick/store/records"
 	"github.com/bailiwick-dev/bailiwick/store/tokens"
@@ -63,6 +64,7 @@ var (
 	_ limit.Ledger        = (*Store)(nil)
 	_ change.Store        = (*Store)(nil)
 	_ event.Bus           = (*Store)(nil)
+	_ notify.Store        = (*Store)(nil)
 )
 
 // Open opens the file at path, which only its owner can read, and brings it to the present form. It makes the file

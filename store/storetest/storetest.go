@@ -13,6 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/event"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/limit"
+	"github.com/bailiwick-dev/bailiwick/notify"
 )
 
 // A Store is what a store offers.
@@ -24,6 +25,7 @@ type Store interface {
 	change.Store
 	event.Bus
 	Ping(ctx context.Context) error
+	notify.Store
 	Secret(ctx context.Context, name string) ([]byte, error)
 	Close() error
 }
@@ -54,6 +56,8 @@ func Run(t *testing.T, open Open) {
 	t.Run("told and heard", func(t *testing.T) { testBus(t, open) })
 	t.Run("rates", func(t *testing.T) { testRates(t, open) })
 	t.Run("rates of two handles", func(t *testing.T) { testRateHandles(t, open) })
+	t.Run("deliveries", func(t *testing.T) { testDeliveries(t, open) })
+	t.Run("deliveries of two handles", func(t *testing.T) { testDeliveryHandles(t, open) })
 	t.Run("secrets", func(t *testing.T) { testSecrets(t, open) })
 }
 
