@@ -62,12 +62,13 @@ type Config struct {
 	expressions *expression.Compiler
 }
 
-// A Source is a database to serve, read-only.
+// A Source is a database to serve, or descriptions of objects.
 type Source struct {
 	Name        string
-	URL         string        // "sqlite:path", "postgres://…", "mariadb://…" or "mysql://…"; it may hold a password
+	URL         string        // "sqlite:path", "postgres://…", "mariadb://…" or "mysql://…"; it may hold a password. "" with Metadata
 	WriteURL    string        // likewise, of an account that may write; "" where that is the one of URL
 	ReadOnly    bool          // it is never opened for writing
+	Metadata    *Metadata     // descriptions of objects on disk; nil for a database
 	Description string        // for agents
 	Schemas     []string      // of PostgreSQL: the schemas to look into; nil for the default
 	Tables      identity.List // which tables and views become classes

@@ -46,6 +46,8 @@ sources:
     write_url: postgres://writer:${PG_PASSWORD}@db/tracker
     read_only: false
   local: {url: "sqlite:app.db"}
+  org:
+    metadata: {roots: [workspaces, /srv/provar], connection: MyOrg, environment: UAT, objects: {except: [Secret__c]}}
 classes:
   tracker.issues:
     hidden: false
@@ -216,6 +218,8 @@ func TestParse(t *testing.T) {
 			{Name: "tracker", URL: "postgres://app:hunter2@db/tracker", WriteURL: "postgres://writer:hunter2@db/tracker", Description: "Where work is planned", Schemas: []string{"public", "crm"},
 				Tables: identity.List{Only: []string{"issues", "comments"}, Except: []string{"drafts"}}},
 			{Name: "local", URL: "sqlite:/etc/bailiwick/app.db"},
+			{Name: "org", Metadata: &config.Metadata{Roots: []string{"/etc/bailiwick/workspaces", "/srv/provar"}, Connection: "MyOrg", Environment: "UAT",
+				Objects: identity.List{Except: []string{"Secret__c"}}}},
 		},
 		Rules: policy.Rules{
 			Unlisted: true, RefuseScans: true, Disclose: true, Gates: policy.Gates{Writes: policy.Review, RawWrites: policy.Off, SchemaWrites: policy.Off},

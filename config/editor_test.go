@@ -174,6 +174,10 @@ func TestSchemaAgrees(t *testing.T) {
 		{src + "stdio: {owner: ada}\n", false},
 		{"sources: {s: {url: sqlite:x, read_only: maybe}}\n", false},
 		{"sources: {s: {}}\n", false},
+		{"sources: {s: {metadata: {roots: [a]}}}\n", true},
+		{"sources: {s: {metadata: {}}}\n", false},
+		{"sources: {s: {metadata: {roots: []}}}\n", false},
+		{"sources: {s: {metadata: {roots: [a]}, url: sqlite:x}}\n", false},
 		{"sources: {}\n", false},
 		{"listen: 127.0.0.1:1\n", false},
 	} {

@@ -155,6 +155,34 @@ f.yaml:8:55: classes.s.b.actions.z.lookup.p: needs the key id
     8 |       z: {do: make, transitions: {a: {}}, lookup: {p: {class: q}}}
       |                                                       ^`},
 
+		// Metadata.
+		{"sources:\n  a: {metadata: {}}\n  b: {metadata: {roots: [], conection: x}}\n  c: {metadata: {roots: [~/Provar, x]}, url: sqlite:x}\n" +
+			"  d: {metadata: {roots: [x]}, schemas: [a], tables: {only: [b]}}\n  e: {metadata: [x]}\n", `
+f.yaml:2:17: sources.a.metadata: needs the key roots
+    2 |   a: {metadata: {}}
+      |                 ^
+f.yaml:3:25: sources.b.metadata.roots: the list is empty; name at least one or leave it out
+    3 |   b: {metadata: {roots: [], conection: x}}
+      |                         ^
+f.yaml:3:29: sources.b.metadata: unknown key "conection"; did you mean connection?
+    3 |   b: {metadata: {roots: [], conection: x}}
+      |                             ^
+f.yaml:4:26: sources.c.metadata.roots.0: ~ is not expanded; write ${HOME} for it
+    4 |   c: {metadata: {roots: [~/Provar, x]}, url: sqlite:x}
+      |                          ^
+f.yaml:4:41: sources.c.url: the source has metadata already, and is one thing
+    4 |   c: {metadata: {roots: [~/Provar, x]}, url: sqlite:x}
+      |                                         ^
+f.yaml:5:31: sources.d.schemas: only PostgreSQL has schemas; take it out
+    5 |   d: {metadata: {roots: [x]}, schemas: [a], tables: {only: [b]}}
+      |                               ^
+f.yaml:5:45: sources.d.tables: only databases have tables; write metadata.objects
+    5 |   d: {metadata: {roots: [x]}, schemas: [a], tables: {only: [b]}}
+      |                                             ^
+f.yaml:6:17: sources.e.metadata: must be an object with roots, connection, environment or objects, not a list
+    6 |   e: {metadata: [x]}
+      |                 ^`},
+
 		// Sources.
 		{"sources: {a.b: {url: sqlite:x}, '9': {url: sqlite:x}, c: {}, d: sqlite:x}\n", `
 f.yaml:1:11: sources.a.b: a source is named with letters, digits, - and _, a letter first, at most 63
@@ -163,10 +191,10 @@ f.yaml:1:11: sources.a.b: a source is named with letters, digits, - and _, a let
 f.yaml:1:33: sources.9: a source is named with letters, digits, - and _, a letter first, at most 63
     1 | sources: {a.b: {url: sqlite:x}, '9': {url: sqlite:x}, c: {}, d: sqlite:x}
       |                                 ^
-f.yaml:1:58: sources.c: needs the key url
+f.yaml:1:58: sources.c: needs the key url or metadata
     1 | sources: {a.b: {url: sqlite:x}, '9': {url: sqlite:x}, c: {}, d: sqlite:x}
       |                                                          ^
-f.yaml:1:65: sources.d: must be an object with url, description, schemas, tables, write_url or read_only, not text
+f.yaml:1:65: sources.d: must be an object with url, metadata, description, schemas, tables, write_url or read_only, not text
     1 | sources: {a.b: {url: sqlite:x}, '9': {url: sqlite:x}, c: {}, d: sqlite:x}
       |                                                                 ^`},
 		{"sources:\n  a: {url: 'postgres://h/db', write_url: 'mysql://h/db'}\n  b: {url: sqlite:x, write_url: sqlite:y}\n" +

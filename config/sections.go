@@ -33,7 +33,7 @@ func (c *Config) shape() strict.Shape {
 		{Name: "include", Doc: "Further files of this form: paths and patterns such as rules/*.yaml, from the folder of this file. Sections of several files are put together", Shape: strict.Files()},
 		{Name: "listen", Doc: "Where agents connect: host:port. Default " + DefaultListen, Shape: strict.Text("host:port, such as "+DefaultListen, c.setListen)},
 		{Name: "store", Doc: "Where tokens, changes and the audit are kept: sqlite:path, or postgres://user:${PASSWORD}@host/database, which replicas can share. Default " + DefaultStore, Shape: strict.Secret("sqlite:path or postgres://…", c.setStore)},
-		{Name: "sources", Doc: "The databases to serve, by name", Shape: c.sources(), Must: true},
+		{Name: "sources", Doc: "What to serve, by name: databases, and descriptions of objects", Shape: c.sources(), Must: true},
 		{Name: "classes", Doc: `What agents see of each class, by "source.Class" or a class name that one source has`, Shape: c.classes()},
 		{Name: "policy", Doc: "Rules that hold for every class", Shape: strict.Object([]strict.Key{
 			{Name: "unlisted", Doc: "Classes that no rule names are hidden (the default) or visible", Shape: c.unlisted()},
@@ -57,7 +57,7 @@ func (c *Config) shape() strict.Shape {
 		{Name: "log", Doc: "What is logged, on standard error", Shape: c.Log.shape()},
 		{Name: "telemetry", Doc: "Which calls are traced, and where to; without it none are", Shape: c.Telemetry.shape()},
 	}
-	keys = append(keys, strict.Later("resources", "notifications", "metadata")...)
+	keys = append(keys, strict.Later("resources", "notifications")...)
 	return strict.Object(keys, c.check)
 }
 
@@ -141,23 +141,22 @@ func sqliteURL(folder, path string) string {
 func (c *Config) sources() strict.Shape {
 	return strict.Each(strict.Table{Names: "source", Check: sourceName, Of: func(name string) (strict.Shape, func()) {
 		s := Source{Name: name}
+		var is kinds
+		metadata := func(r *strict.Reader, n strict.Node, at string) {
+			s.Metadata = &Metadata{}
+			s.Metadata.shape().Read(r, n, at)
+		}
 		keys := append([]strict.Key{
-			{Name: "url", Doc: "sqlite:path, postgres://user:${PASSWORD}@host/database or mariadb://user:${PASSWORD}@host/database (mysql:// is the same)", Must: true, Shape: strict.Secret("a URL", s.setURL)},
+			{Name: "url", Doc: "sqlite:path, postgres://user:${PASSWORD}@host/database or mariadb://user:${PASSWORD}@host/database (mysql:// is the same)", Shape: is.of("url", strict.Secret("a URL", s.setURL))},
+			{Name: "metadata", Doc: "Instead of url: descriptions of objects that the Provar IDE keeps on disk. They are classes without records, and the tool org_describe is served", Shape: is.of("metadata", strict.Shape{Schema: (&Metadata{}).shape().Schema, Read: metadata})},
 			{Name: "description", Doc: "For agents", Shape: strict.Words(&s.Description)},
 			{Name: "schemas", Doc: "PostgreSQL schemas to look into; all that the user may read unless named", Shape: strict.List(&s.Schemas, "schema names", nil)},
 			{Name: "tables", Doc: "Which tables and views become classes", Shape: strict.Object(listKeys(&s.Tables, "table names"), strict.NotEmpty)},
 			{Name: "write_url", Doc: "The url of an account that may write, for what is written alone; that of url unless named", Shape: strict.Secret("a URL", s.setWriteURL)},
 			{Name: "read_only", Doc: "Nothing is ever written to it, whatever gates and rules say", Shape: strict.Flag(&s.ReadOnly)},
-		}, strict.Later("openapi", "document", "base_url", "metadata", "roots", "headers", "timeout")...)
-		check := func(r *strict.Reader, n strict.Node, at string) {
-			if s.Schemas != nil && !strings.HasPrefix(s.URL, "postgres") && s.URL != "" {
-				r.WrongAt(at+"/schemas", "only PostgreSQL has schemas; take it out")
-			}
-			if why := s.wrongWriteURL(); why != "" {
-				r.WrongAt(at+"/write_url", why)
-			}
-		}
-		return strict.Object(keys, check), func() { c.Sources = append(c.Sources, s) }
+		}, strict.Later("openapi", "document", "base_url", "headers", "timeout")...)
+		one := []any{map[string]any{"required": []string{"url"}}, map[string]any{"required": []string{"metadata"}}}
+		return strict.Object(keys, is.check(&s)).With("oneOf", one), func() { c.Sources = append(c.Sources, s) }
 	}})
 }
 

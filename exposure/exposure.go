@@ -29,6 +29,8 @@ type Class struct {
 	Floor     []string               `json:"denied_by_name"`
 	Tenant    string                 `json:"tenant"` // "" when the class is shared by all
 	Canonical bool                   `json:"canonical"`
+
+	Recordless bool `json:"recordless,omitempty"` // a description alone
 }
 
 // Floor returns the fields, by class as "source.Class", that can be seen when no rule says anything: all but those
@@ -58,7 +60,7 @@ func Of(rules policy.Rules, catalogue []schema.Class) ([]Class, error) {
 			rule, listed = rules.Classes[class.Name]
 		}
 		e := Class{Name: class.FullName(), Visible: []string{}, Hidden: []string{}, Denied: []string{}, Floor: []string{},
-			Masked: rule.Mask, Tenant: tenantOf(rule.Tenant), Canonical: rule.Canonical != nil}
+			Masked: rule.Mask, Tenant: tenantOf(rule.Tenant), Canonical: rule.Canonical != nil, Recordless: class.Recordless}
 		fields, shown := seen[class.FullName()]
 		e.Shown = shown
 		switch {
@@ -67,7 +69,7 @@ func Of(rules policy.Rules, catalogue []schema.Class) ([]Class, error) {
 			e.Shown = false
 		case rule.Hidden:
 			e.Why = "hidden"
-		case !listed && !rules.Unlisted:
+		case !listed && !rules.Unlisted && !class.Recordless:
 			e.Why = "no rule names it"
 		case !shown:
 			e.Why = "no field of it is visible"
@@ -102,9 +104,11 @@ func visible(rules policy.Rules, catalogue []schema.Class, change func(*policy.C
 	}
 	out := map[string][]string{}
 	for _, v := range p.Views(identity.Principal{ID: "check", Kind: identity.Human, Scopes: everyScope}) {
+		names := []string{}
 		for _, f := range v.Fields() {
-			out[v.Class().FullName()] = append(out[v.Class().FullName()], f.Name)
+			names = append(names, f.Name)
 		}
+		out[v.Class().FullName()] = names
 	}
 	return out, nil
 }

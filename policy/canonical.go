@@ -9,6 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy/denylist"
 	"github.com/bailiwick-dev/bailiwick/policy/expression"
+	"github.com/bailiwick-dev/bailiwick/policy/named"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
@@ -29,7 +30,7 @@ func (c *class) compileCanonical(expressions *expression.Compiler, fail func(str
 		e := problem.Of(err)
 		fail("canonical: %s%s", e.Detail, problem.DidYouMean(e.Near))
 	}
-	eachField(c.rule.Canonical, func(n string) {
+	named.Fields(c.rule.Canonical, func(n string) {
 		if slices.Contains(c.rule.Denied, n) || denylist.Credential(n) && c.seen[n] == nil {
 			fail("canonical: %s is denied; what counts as a live record is told to agents", n)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/bind"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy/expression"
+	"github.com/bailiwick-dev/bailiwick/policy/named"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
@@ -34,7 +35,7 @@ func (v *View) filtersOf(who identity.Principal) string {
 			return unbound // what a field that its parent can't see holds would show in what is left
 		}
 		if key == "default" {
-			f = withoutFields(f, own)
+			f = named.Without(f, filters(own))
 		}
 		if expression.Within(f) {
 			filled, kind := v.fill(f, who)
@@ -60,6 +61,14 @@ func (v *View) filtersOf(who identity.Principal) string {
 // sees reports whether f names visible fields alone, and none that is masked.
 func (c *class) sees(f query.Filter) bool {
 	ok := true
-	eachField(f, func(n string) { ok = ok && c.seen[n] != nil && c.masks[n] == nil })
+	named.Fields(f, func(n string) { ok = ok && c.seen[n] != nil && c.masks[n] == nil })
 	return ok
+}
+
+func filters(layers []Layer) []query.Filter {
+	out := make([]query.Filter, len(layers))
+	for i, l := range layers {
+		out[i] = l.Filter
+	}
+	return out
 }

@@ -50,7 +50,7 @@ func (r *relations) add(v *View, at string) (*bind.Relation, error) {
 
 // pipeline narrows every class that a pipeline names to a view, and bounds what leaves.
 func (p *Policy) pipeline(who identity.Principal, q *query.Pipeline) (Permit, error) {
-	v, err := p.View(who, q.Class, "/class_name", q.Raw)
+	v, err := p.readable(who, q.Class, q.Raw)
 	if err != nil {
 		return Permit{}, err
 	}

@@ -81,7 +81,7 @@ func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 	p := &Policy{version: rules.Version, byFull: map[string]*class{}, byName: map[string][]*class{}, refuseScans: rules.RefuseScans,
 		disclose: rules.Disclose, expressions: expression.NewCompiler(), rules: rules, catalogue: catalogue, fields: map[*schema.Field]string{}}
 	for i := range catalogue {
-		c := &class{Class: &catalogue[i], full: catalogue[i].FullName(), listed: rules.Unlisted}
+		c := &class{Class: &catalogue[i], full: catalogue[i].FullName(), listed: rules.Unlisted || catalogue[i].Recordless}
 		for j := range c.Fields {
 			p.fields[&c.Fields[j]] = c.full + "." + c.Fields[j].Name
 		}
@@ -195,7 +195,7 @@ func (c *class) fields(fail func(string, ...any)) {
 				fail("visible: %s is also denied", f.Name)
 			}
 			continue
-		case denylist.Credential(f.Name) && !(named && lifted):
+		case denylist.Credential(f.Name) && !(named && lifted) && !c.Recordless: // a name without values is no credential
 			if named {
 				fail("visible: %s looks like a credential by its name; to show it, name it in lift as well", f.Name)
 			}
@@ -249,6 +249,12 @@ func (c *class) relation(field string) *relation {
 
 // filters compiles the tenant rule and the canonical filter.
 func (c *class) filters(expressions *expression.Compiler, fail func(string, ...any)) {
+	if c.Recordless {
+		if c.rule.Tenant != nil || c.rule.Canonical != nil {
+			fail("the class has no records that tenant or canonical could choose from; take them out")
+		}
+		return
+	}
 	for n := range c.large {
 		if c.relation(n) != nil {
 			fail("large: %s is a pointer; only plain fields can be large", n)
@@ -269,7 +275,7 @@ func (c *class) visibleTo(who identity.Principal) (kind string, ok bool) {
 		return "hidden_class", false
 	case !who.Classes.Allows(c.FullName(), c.Name):
 		return "class_filter", false
-	case len(c.visible) == 0:
+	case len(c.visible) == 0 && !(c.Recordless && len(c.Fields) == 0):
 		return "no_visible_field", false
 	}
 	return "", true

@@ -43,8 +43,18 @@ func (p *Policy) narrow(who identity.Principal, q query.Query) (Permit, error) {
 	return Permit{}, problem.New(problem.Internal, fmt.Sprintf("policy can't read %T", q))
 }
 
+// readable is View for what is to be read: a class without records is refused, to whom may know of it.
+func (p *Policy) readable(who identity.Principal, name string, raw bool) (*View, error) {
+	v, err := p.View(who, name, "/class_name", raw)
+	if err == nil && v.class.Recordless {
+		return nil, &problem.Error{Code: problem.Unsupported, Kind: "recordless_class", Pointer: "/class_name",
+			Detail: v.name + " is a description without records: nothing can be read from it", Suggestion: "get_schema tells its fields"}
+	}
+	return v, err
+}
+
 func (p *Policy) count(who identity.Principal, q *query.Count) (Permit, error) {
-	v, err := p.View(who, q.Class, "/class_name", q.Raw)
+	v, err := p.readable(who, q.Class, q.Raw)
 	if err != nil {
 		return Permit{}, err
 	}
@@ -55,7 +65,7 @@ func (p *Policy) count(who identity.Principal, q *query.Count) (Permit, error) {
 
 func (p *Policy) find(who identity.Principal, q *query.Find) (Permit, error) {
 	// Whoever names a record by its id gets it whether or not it counts as live (design 02).
-	v, err := p.View(who, q.Class, "/class_name", q.Raw || q.IDs != nil)
+	v, err := p.readable(who, q.Class, q.Raw || q.IDs != nil)
 	if err != nil {
 		return Permit{}, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/algebra"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy/named"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
@@ -157,5 +158,5 @@ func (r *reach) field(path query.Path, equal, ordered bool) bool {
 
 // narrowless notes the fields of conditions that no index serves.
 func (r *reach) narrowless(f query.Filter) {
-	eachField(f, func(name string) { r.named[name] = true })
+	named.Fields(f, func(name string) { r.named[name] = true })
 }

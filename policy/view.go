@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/bind"
@@ -69,6 +68,9 @@ func (p *Policy) view(c *class, who identity.Principal, raw bool) (*View, string
 
 // scope adds the layers, or returns the kind of refusal.
 func (v *View) scope() string {
+	if v.class.Recordless {
+		return "" // there is nothing that a filter could keep
+	}
 	if kind := v.tenant(); kind != "" {
 		return kind
 	}
@@ -78,79 +80,6 @@ func (v *View) scope() string {
 		}
 	}
 	return v.canonicalLayers()
-}
-
-// withoutFields drops the parts of a default filter whose field a class-specific filter decides already: the
-// class's own keys win.
-func withoutFields(f query.Filter, layers []Layer) query.Filter {
-	decided := map[string]bool{}
-	for _, l := range layers {
-		topFields(l.Filter, decided)
-	}
-	parts, ok := f.(query.And)
-	if !ok {
-		parts = query.And{f}
-	}
-	var kept query.And
-	for _, part := range parts {
-		own := map[string]bool{}
-		topFields(part, own)
-		if !slices.ContainsFunc(slices.Collect(maps.Keys(own)), func(n string) bool { return decided[n] }) {
-			kept = append(kept, part)
-		}
-	}
-	switch len(kept) {
-	case 0:
-		return nil
-	case 1:
-		return kept[0]
-	}
-	return kept
-}
-
-// topFields adds the fields that a filter's top level compares.
-func topFields(f query.Filter, into map[string]bool) {
-	switch f := f.(type) {
-	case query.And:
-		for _, part := range f {
-			topFields(part, into)
-		}
-	case query.Or, query.Not:
-	default:
-		eachField(f, func(n string) { into[n] = true })
-	}
-}
-
-// eachField gives every field that a filter compares to visit.
-func eachField(f query.Filter, visit func(string)) {
-	switch f := f.(type) {
-	case query.And:
-		for _, part := range f {
-			eachField(part, visit)
-		}
-	case query.Or:
-		for _, part := range f {
-			eachField(part, visit)
-		}
-	case query.Not:
-		eachField(f.Part, visit)
-	case query.Compare:
-		visit(f.Path[0])
-	case query.In:
-		visit(f.Path[0])
-	case query.Deferred:
-		visit(f.Path[0])
-	case query.Exists:
-		visit(f.Path[0])
-	case query.Regex:
-		visit(f.Path[0])
-	case query.StartsWith:
-		visit(f.Path[0])
-	case query.Size:
-		visit(f.Path[0])
-	case query.ElemMatch:
-		visit(f.Path[0])
-	}
 }
 
 // address returns the shortest name by which who reaches c: the bare one while it is unique among what who sees.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy/named"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -130,7 +131,7 @@ func TestRuleFilters(t *testing.T) {
 	} {
 		f := rule(t, tt.filter)
 		var fields []string
-		eachField(f, func(n string) { fields = append(fields, n) })
+		named.Fields(f, func(n string) { fields = append(fields, n) })
 		if got := strings.Join(fields, " "); got != tt.fields {
 			t.Errorf("%s names %s, want %s", tt.filter, got, tt.fields)
 		}

@@ -42,6 +42,7 @@ type Class struct {
 	Table       string // its name in the source
 	Description string // the source's own comment
 	View        bool   // a view of the database, not a table
+	Recordless  bool   // a description alone: no record of it can be read here
 	Fields      []Field
 	Key         []string // the names of the fields that identify a record; empty when nothing does
 	Relations   []Relation

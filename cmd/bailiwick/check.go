@@ -81,7 +81,10 @@ func printExamination(t *terminal.Terminal, r *examination) error {
 		}
 		shown++
 		records := e.Tenant
-		if records == "" {
+		switch {
+		case e.Recordless:
+			records = "none: a description"
+		case records == "":
 			records = "all, for every tenant"
 		}
 		if e.Canonical {

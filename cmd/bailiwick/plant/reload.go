@@ -39,10 +39,10 @@ func (p *Plant) Reload(ctx context.Context, c *config.Config) ([]string, error) 
 	}
 	if before := p.Config; !reflect.DeepEqual(served(before), served(c)) {
 		var out []string
-		for _, t := range tools(before) {
+		for _, t := range tools(before, p.opened) {
 			out = append(out, t.Name)
 		}
-		if err := p.Tools.Replace(out, tools(c)); err != nil {
+		if err := p.Tools.Replace(out, tools(c, p.opened)); err != nil {
 			return nil, err
 		}
 	}

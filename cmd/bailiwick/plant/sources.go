@@ -18,10 +18,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/config"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/metadata"
 	"github.com/bailiwick-dev/bailiwick/source/sqldb"
 )
 
-// An Adapter is what every source of ours can do.
+// An Opened is a source that is in use. Close it.
+type Opened interface {
+	source.Source
+	io.Closer
+}
+
+// An Adapter is what every database of ours can do.
 type Adapter interface {
 	source.Source
 	source.Pinger
@@ -32,8 +39,12 @@ type Adapter interface {
 	io.Closer
 }
 
-// OpenSource opens s by its URL: this is the list of adapters.
-func OpenSource(ctx context.Context, c *config.Config, s config.Source) (Adapter, error) {
+// OpenSource opens s: this is the list of adapters.
+func OpenSource(ctx context.Context, c *config.Config, s config.Source) (Opened, error) {
+	if m := s.Metadata; m != nil {
+		return metadata.New(metadata.Options{Name: s.Name, Roots: m.Roots, Connection: m.Connection, Environment: m.Environment,
+			Allows: func(object string) bool { return m.Objects.Allows(object) }})
+	}
 	var opened Adapter
 	var err error
 	if path, ok := s.SQLite(); ok {

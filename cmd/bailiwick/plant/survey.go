@@ -50,7 +50,7 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 // Offers are the tools that there are, and whether c serves them.
 func Offers(c *config.Config) []exposure.Tool {
 	served := map[string]bool{}
-	for _, t := range tools(c) {
+	for _, t := range tools(c, c.Sources) {
 		served[t.Name] = true
 	}
 	all := allTools(c)
@@ -73,7 +73,11 @@ func merge(c *config.Config, errs []error) error {
 			continue
 		}
 		if i < len(c.Sources) {
-			all.Faults = append(all.Faults, c.Wrong(err.Error(), "sources", c.Sources[i].Name, "url"))
+			key := "url"
+			if c.Sources[i].Metadata != nil {
+				key = "metadata"
+			}
+			all.Faults = append(all.Faults, c.Wrong(err.Error(), "sources", c.Sources[i].Name, key))
 			continue
 		}
 		return err

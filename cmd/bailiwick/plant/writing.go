@@ -24,7 +24,7 @@ type keptWritable struct {
 
 // openWritable opens s for writing as well, where it can. A source that only lets itself be read stays as it is, and the
 // warning says why.
-func openWritable(ctx context.Context, src config.Source, opened Adapter) (Adapter, string) {
+func openWritable(ctx context.Context, src config.Source, opened Opened) (Opened, string) {
 	k, ok := opened.(*kept)
 	if !ok {
 		return opened, ""

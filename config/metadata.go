@@ -1,0 +1,82 @@
+package config
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/config/strict"
+	"github.com/bailiwick-dev/bailiwick/identity"
+)
+
+// Metadata is a source of descriptions that a development environment keeps on disk.
+type Metadata struct {
+	Roots       []string      // the folders below which anything may be read; never empty
+	Connection  string        // the only connection that is told of; "" for all
+	Environment string        // whose descriptions become classes; "" for the default
+	Objects     identity.List // which objects are told of
+}
+
+// shape is the section metadata of a source.
+func (m *Metadata) shape() strict.Shape {
+	return strict.Object([]strict.Key{
+		{Name: "roots", Doc: "The folders below which anything may be read: workspaces, and the projects that agents name. A relative one starts at this file's folder", Must: true, Shape: folders(&m.Roots)},
+		{Name: "connection", Doc: "The only connection that is told of; all unless named", Shape: strict.Words(&m.Connection)},
+		{Name: "environment", Doc: "Whose descriptions become classes, and what is read where an agent names none. Default default", Shape: strict.Words(&m.Environment)},
+		{Name: "objects", Doc: "Which objects are told of", Shape: strict.Object(listKeys(&m.Objects, "object names"), strict.NotEmpty)},
+	}, nil)
+}
+
+// folders is a list of paths; a relative one starts at the folder of the file that it stands in.
+func folders(into *[]string) strict.Shape {
+	inner := strict.List(into, "folders", func(path string) string {
+		if strings.HasPrefix(path, "~") {
+			return "~ is not expanded; write ${HOME} for it"
+		}
+		return ""
+	})
+	return strict.Shape{Schema: inner.Schema, Read: func(r *strict.Reader, n strict.Node, at string) {
+		inner.Read(r, n, at)
+		for i, path := range *into {
+			if !filepath.IsAbs(path) {
+				(*into)[i] = filepath.Join(n.Folder(), path)
+			}
+		}
+	}}
+}
+
+// kinds notes which keys of a source say what it is: one of them must, and no other.
+type kinds struct{ given []string }
+
+// of reads the key called name, and notes it.
+func (k *kinds) of(name string, s strict.Shape) strict.Shape {
+	return strict.Shape{Schema: s.Schema, Null: s.Null, Read: func(r *strict.Reader, n strict.Node, at string) {
+		k.given = append(k.given, name)
+		s.Read(r, n, at)
+	}}
+}
+
+// check refuses a source that is nothing, or two things, and keys that belong to another kind.
+func (k *kinds) check(s *Source) func(r *strict.Reader, n strict.Node, at string) {
+	return func(r *strict.Reader, n strict.Node, at string) {
+		switch len(k.given) {
+		case 0:
+			r.Wrong(n.Start(), at, "needs the key url or metadata")
+			return
+		case 1:
+		default:
+			r.WrongAt(at+"/"+k.given[1], "the source has "+k.given[0]+" already, and is one thing")
+		}
+		if s.Schemas != nil && !strings.HasPrefix(s.URL, "postgres") && (s.URL != "" || s.Metadata != nil) {
+			r.WrongAt(at+"/schemas", "only PostgreSQL has schemas; take it out")
+		}
+		if why := s.wrongWriteURL(); why != "" && s.Metadata == nil {
+			r.WrongAt(at+"/write_url", why)
+		}
+		if s.Metadata != nil && s.WriteURL != "" {
+			r.WrongAt(at+"/write_url", "only databases are written to; take it out")
+		}
+		if s.Metadata != nil && (s.Tables.Only != nil || s.Tables.Except != nil) {
+			r.WrongAt(at+"/tables", "only databases have tables; write metadata.objects")
+		}
+	}
+}

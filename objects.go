@@ -1,0 +1,161 @@
+package bailiwick
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/shape"
+	"github.com/bailiwick-dev/bailiwick/source"
+)
+
+// An Object is what a cache has of one class without records, as the asker may see it.
+type Object struct {
+	Name    string
+	View    *policy.View // nil where the cache has no such class for the asker
+	Unknown bool         // there is no cache that could have it
+	Failed  string       // why the class's description can't be read; "" where it can. The View has no fields then
+	Near    []string     // without a View: the nearest names that the asker sees
+}
+
+// Objects are what was found in a place, beside the objects themselves.
+type Objects struct {
+	Source      string // which of the sources it was found in; "" where there is none
+	Workspace   string // the folder in which it was found; "" where there is none
+	Cached      bool   // something is kept of the connection
+	Connections []string
+	Age         time.Duration // since the newest description that the asker may see was written; negative where there is none
+	Total       int           // how many objects were asked for, or are there
+}
+
+// Objects looks for descriptions in a place and gives them to visit, from number skip on, until it returns false: those
+// that are asked for, each once, in that order, or all by name. Each is read when it is visited. Those that the asker may
+// not see are absent. Several sources are asked in the order of their names; the first that has the connection answers.
+func (c *Call) Objects(ctx context.Context, at source.Place, skip int, visit func(Object) bool) (Objects, error) {
+	from, cache, err := c.look(ctx, at)
+	if err != nil {
+		return Objects{}, err
+	}
+	out := Objects{Source: from, Workspace: cache.Workspace, Connections: cache.Connections, Age: -1}
+	names := unique(at.Objects)
+	if c.asked(from); len(names) == 1 {
+		c.asked(from + "." + names[0])
+	}
+	if cache.Reader == nil {
+		out.Total = len(names)
+		for _, name := range names[min(skip, len(names)):] {
+			if !visit(Object{Name: name, Unknown: true}) {
+				break
+			}
+		}
+		return out, nil
+	}
+	defer cache.Reader.Close() //nolint:errcheck // it was only read
+	c.from, out.Cached = from, true
+	seen := c.seen(from, cache.Objects)
+	out.Age = c.age(cache.Reader, seen)
+	if at.Objects == nil {
+		names = seen
+	}
+	out.Total = len(names)
+	for _, name := range names[min(skip, len(names)):] {
+		if err := ctx.Err(); err != nil {
+			return out, err
+		}
+		o := c.object(from, cache.Reader, name, seen)
+		if !visit(o) {
+			break
+		}
+		c.record.Rows++
+	}
+	return out, nil
+}
+
+// look asks the sources that know of descriptions. A project that none of them may look at is refused.
+func (c *Call) look(ctx context.Context, at source.Place) (from string, best *source.Cache, err error) {
+	var there []string
+	refused := error(problem.New(problem.Unsupported, "no source keeps descriptions of objects"))
+	for _, name := range slices.Sorted(maps.Keys(c.gateway.options.Sources)) {
+		d, ok := c.gateway.options.Sources[name].(source.Describer)
+		if !ok {
+			continue
+		}
+		found, err := d.Look(ctx, at)
+		if err != nil && problem.CodeOf(err) != problem.SecurityBlocked {
+			return "", nil, err
+		}
+		switch {
+		case err != nil:
+			refused = err
+		case found.Reader != nil:
+			return name, found, nil
+		case best == nil || best.Workspace == "" && found.Workspace != "":
+			from, best = name, found
+		}
+		if found != nil {
+			there = append(there, found.Connections...)
+		}
+	}
+	if best == nil {
+		return "", nil, refused
+	}
+	best.Connections = unique(there)
+	return from, best, nil
+}
+
+// seen are those of the names that the asker may know of.
+func (c *Call) seen(from string, names []string) []string {
+	quiet := c.policy.Noting(nil) // a look at what there is names nothing
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return quiet.Fresh(c.who, &schema.Class{Source: from, Name: name, Recordless: true}) == nil
+	})
+}
+
+// age is how long ago the newest description was written.
+func (c *Call) age(r source.ObjectReader, names []string) time.Duration {
+	var newest time.Time
+	for _, name := range names {
+		if t := r.Modified(name); t.After(newest) {
+			newest = t
+		}
+	}
+	if newest.IsZero() {
+		return -1
+	}
+	return max(c.gateway.options.Now().Sub(newest), 0)
+}
+
+// object reads one description.
+func (c *Call) object(from string, r source.ObjectReader, name string, seen []string) Object {
+	o := Object{Name: name}
+	if _, found := slices.BinarySearch(seen, name); !found {
+		c.policy.Fresh(c.who, &schema.Class{Source: from, Name: name, Recordless: true}) // the record names what was asked for
+		o.Near = problem.Nearest(name, seen, 3)
+		return o
+	}
+	class, err := r.Object(name)
+	if err != nil {
+		o.Failed = problem.Of(err).Detail
+		class = schema.Class{Source: from, Name: name, Recordless: true}
+	}
+	o.View = c.policy.Fresh(c.who, &class)
+	return o
+}
+
+// unique keeps the first of names that are the same.
+func unique(names []string) []string {
+	had := make(map[string]bool, len(names))
+	return slices.DeleteFunc(slices.Clone(names), func(n string) bool {
+		again := had[n]
+		had[n] = true
+		return again
+	})
+}
+
+// Budget returns how many bytes of what was read an answer may hold.
+func (c *Call) Budget() int { return cmp.Or(c.gateway.options.Budget, shape.DefaultBudget) }

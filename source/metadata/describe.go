@@ -1,0 +1,137 @@
+package metadata
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source/metadata/confined"
+)
+
+// The bounds of the look for workspaces below a root, and of what is told of its failures.
+const (
+	maxBelow    = 2     // folders deep
+	maxLooks    = 2_000 // folders opened
+	maxWarnings = 20
+)
+
+// Describe implements source.Source. The classes are the objects of the workspaces in the roots, of all connections unless
+// one is configured; of objects with one name the first counts, by root, workspace and connection. An object that can't be
+// read is a class without fields, so that rules can name it.
+func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error) {
+	c := catalogue{source: s, seen: map[string]bool{}}
+	for _, found := range s.workspaces() {
+		err := ctx.Err()
+		if err == nil {
+			err = c.workspace(ctx, found.Workspace)
+		}
+		found.Close() //nolint:errcheck // it was only read
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	slices.SortFunc(c.classes, func(a, b schema.Class) int { return strings.Compare(a.Name, b.Name) })
+	return c.classes, c.told(), nil
+}
+
+// placed is a workspace with its path.
+type placed struct {
+	path string
+	Workspace
+}
+
+// workspaces finds those below the roots, by path. A workspace has no others in it.
+func (s *Source) workspaces() []placed {
+	var out []placed
+	looks := 0
+	var look func(path string, at *confined.Folder, below int)
+	look = func(path string, at *confined.Folder, below int) {
+		names := folders(at)
+		for _, name := range names {
+			if looks++; below == 0 || looks > maxLooks {
+				break
+			}
+			if next, err := at.Folder(name); err == nil {
+				look(filepath.Join(path, name), next, below-1)
+			}
+		}
+		known := slices.ContainsFunc(out, func(p placed) bool { return p.path == path })
+		if known {
+			at.Close() //nolint:errcheck // it was only read
+		} else if ws, err := s.options.Reader.Open(at); err == nil {
+			out = append(out, placed{path, ws})
+		}
+	}
+	s.roots.Each(func(path string, at *confined.Folder) { look(path, at, maxBelow) })
+	slices.SortFunc(out, func(a, b placed) int { return strings.Compare(a.path, b.path) })
+	return out
+}
+
+// A catalogue gathers classes.
+type catalogue struct {
+	source      *Source
+	classes     []schema.Class
+	seen        map[string]bool
+	connections []string
+	warnings    []string
+}
+
+func (c *catalogue) workspace(ctx context.Context, ws Workspace) error {
+	for _, connection := range c.source.connections(ws) {
+		found, err := ws.Open(connection, c.source.options.Environment)
+		if err != nil {
+			continue
+		}
+		if !slices.Contains(c.connections, connection) {
+			c.connections = append(c.connections, connection)
+		}
+		err = c.objects(ctx, connection, &reader{c.source, found})
+		found.Folder.Close() //nolint:errcheck // it was only read
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *catalogue) objects(ctx context.Context, connection string, r *reader) error {
+	about := "Described by the connection " + connection
+	if env := r.objects.Environment; env != "" {
+		about += ", environment " + env
+	}
+	for _, name := range c.source.told(r.objects) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if c.seen[name] {
+			continue
+		}
+		class, err := r.Object(name)
+		if err != nil {
+			c.warnings = append(c.warnings, fmt.Sprintf("%s: %s", class.FullName(), problem.Of(err).Detail))
+		}
+		class.Description = about
+		c.seen[name], c.classes = true, append(c.classes, class)
+	}
+	return nil
+}
+
+// told are the warnings, the first of them where there are many.
+func (c *catalogue) told() []string {
+	name, warnings := c.source.options.Name, c.warnings
+	if more := len(warnings) - maxWarnings; more > 0 {
+		warnings = append(warnings[:maxWarnings:maxWarnings], fmt.Sprintf("%s: %d more objects can't be read", name, more))
+	}
+	switch {
+	case len(c.connections) == 0:
+		warnings = append(warnings, name+": nothing is cached in its roots yet; org_describe looks again at each call")
+	case len(c.connections) > 1:
+		warnings = append(warnings, fmt.Sprintf("%s: its roots have the connections %s; of objects with one name the first is the class: name one in sources.%s.metadata.connection",
+			name, strings.Join(c.connections, ", "), name))
+	}
+	return warnings
+}

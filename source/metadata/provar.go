@@ -1,0 +1,196 @@
+package metadata
+
+import (
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source/metadata/confined"
+	"github.com/bailiwick-dev/bailiwick/source/metadata/salesforce"
+)
+
+// Provar reads what the Provar IDE keeps of Salesforce connections, in two layouts below a workspace's .metadata:
+//
+//	.plugins/com.provar.eclipse.ui/<connection>/<environment>/SfObject/<Object>.xml
+//	<connection>/<Object>.json, .xml or .object
+//
+// A connection that has the first is read there alone. Environments count in this order: the one asked for, default, then
+// by name.
+type Provar struct{}
+
+const (
+	metadataFolder = ".metadata"
+	pluginFolder   = "com.provar.eclipse.ui"
+	objectFolder   = "SfObject"
+)
+
+// endings are those of the second layout, the one that counts first.
+var endings = [...]string{".json", ".xml", ".object"}
+
+// Workspaces implements Reader: the project's parent, and workspace-<name> beside the project, in Provar_Workspaces beside
+// it and in Provar at home, with the project's name as it is and as older versions wrote it.
+func (Provar) Workspaces(project, home string) []string {
+	parent, name := filepath.Dir(project), filepath.Base(project)
+	names := []string{"workspace-" + name}
+	if old := "workspace-" + strings.ToLower(strings.Join(strings.Fields(name), "-")); old != names[0] {
+		names = append(names, old)
+	}
+	out := []string{parent}
+	places := []string{parent, filepath.Join(parent, "Provar_Workspaces")}
+	if home != "" {
+		places = append(places, filepath.Join(home, "Provar"))
+	}
+	for _, place := range places {
+		for _, n := range names {
+			out = append(out, filepath.Join(place, n))
+		}
+	}
+	return out
+}
+
+// Open implements Reader.
+func (Provar) Open(f *confined.Folder) (Workspace, error) {
+	at, err := f.Down(metadataFolder)
+	if err != nil {
+		return nil, err
+	}
+	return &provarWorkspace{at}, nil
+}
+
+// A provarWorkspace is the folder .metadata.
+type provarWorkspace struct{ at *confined.Folder }
+
+func (w *provarWorkspace) Close() error { return w.at.Close() }
+
+// Connections implements Workspace: by name, each once.
+func (w *provarWorkspace) Connections() []string {
+	var out []string
+	if plugin, err := w.plugin(); err == nil {
+		for _, c := range folders(plugin) {
+			if o, err := environment(plugin, c, ""); err == nil {
+				o.Folder.Close() //nolint:errcheck // it was only read
+				out = append(out, c)
+			}
+		}
+		plugin.Close() //nolint:errcheck // it was only read
+	}
+	for _, c := range folders(w.at) {
+		if slices.Contains(out, c) {
+			continue
+		}
+		if o, err := w.second(c); err == nil {
+			o.Folder.Close() //nolint:errcheck // it was only read
+			out = append(out, c)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Open implements Workspace.
+func (w *provarWorkspace) Open(connection, env string) (*Objects, error) {
+	if plugin, err := w.plugin(); err == nil {
+		defer plugin.Close() //nolint:errcheck // it was only read
+		if o, err := environment(plugin, connection, env); err == nil {
+			return o, nil
+		}
+	}
+	return w.second(connection)
+}
+
+func (w *provarWorkspace) plugin() (*confined.Folder, error) {
+	plugins, err := w.at.Folder(".plugins")
+	if err != nil {
+		return nil, err
+	}
+	return plugins.Down(pluginFolder)
+}
+
+// folders lists the folders in f that a connection or an environment could be called after: those with a dot before
+// their name belong to the IDE.
+func folders(f *confined.Folder) []string {
+	all, _ := f.Folders() // what can't be listed has none
+	return slices.DeleteFunc(all, func(n string) bool { return !shown(n) })
+}
+
+// shown reports whether a name can be one of an object, a connection or an environment.
+func shown(name string) bool {
+	return name != "" && name[0] != '.' && confined.Single(name) &&
+		!strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) })
+}
+
+// environment opens what the first layout keeps of a connection.
+func environment(plugin *confined.Folder, connection, asked string) (*Objects, error) {
+	if !slices.Contains(folders(plugin), connection) {
+		return nil, fs.ErrNotExist
+	}
+	at, err := plugin.Folder(connection)
+	if err != nil {
+		return nil, err
+	}
+	defer at.Close() //nolint:errcheck // it was only read
+	all := folders(at)
+	slices.SortStableFunc(all, func(a, b string) int { return rank(a, asked) - rank(b, asked) })
+	for _, env := range all {
+		folder, err := at.Folder(env)
+		if err != nil {
+			continue
+		}
+		if folder, err = folder.Down(objectFolder); err == nil {
+			return listed(folder, env, ".xml")
+		}
+	}
+	return nil, fs.ErrNotExist
+}
+
+// rank orders environments.
+func rank(env, asked string) int {
+	switch env {
+	case asked:
+		return 0
+	case DefaultEnvironment:
+		return 1
+	}
+	return 2
+}
+
+// second opens what the second layout keeps of a connection: a folder with objects in it.
+func (w *provarWorkspace) second(connection string) (*Objects, error) {
+	if !slices.Contains(folders(w.at), connection) {
+		return nil, fs.ErrNotExist
+	}
+	at, err := w.at.Folder(connection)
+	if err != nil {
+		return nil, err
+	}
+	o, err := listed(at, "", endings[:]...)
+	if err == nil && len(o.Files) == 0 {
+		at.Close() //nolint:errcheck // it was only read
+		return nil, fs.ErrNotExist
+	}
+	return o, err
+}
+
+// listed takes a folder of objects over. Of the files of one object the one whose ending stands first counts.
+func listed(at *confined.Folder, env string, endings ...string) (*Objects, error) {
+	names, err := at.Names()
+	if err != nil {
+		at.Close() //nolint:errcheck // it was only read
+		return nil, err
+	}
+	o := &Objects{Folder: at, Files: map[string]string{}, Environment: env, Fields: func(file string, data []byte) ([]schema.Field, error) {
+		return salesforce.Read(filepath.Ext(file), data)
+	}}
+	for _, ending := range endings {
+		for _, file := range names {
+			object, ok := strings.CutSuffix(file, ending)
+			if _, before := o.Files[object]; ok && !before && shown(object) {
+				o.Files[object] = file
+			}
+		}
+	}
+	return o, nil
+}

@@ -1,0 +1,64 @@
+package metadata
+
+import (
+	"errors"
+	"io/fs"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/policy/denylist"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source/metadata/confined"
+)
+
+// A reader implements source.ObjectReader.
+type reader struct {
+	source  *Source
+	objects *Objects
+}
+
+// Close implements source.ObjectReader.
+func (r *reader) Close() error { return r.objects.Folder.Close() }
+
+// Modified implements source.ObjectReader.
+func (r *reader) Modified(name string) time.Time {
+	t, _ := r.objects.Folder.Modified(r.objects.Files[name])
+	return t
+}
+
+// Object implements source.ObjectReader. The class is called as its file, whatever stands in it.
+func (r *reader) Object(name string) (schema.Class, error) {
+	class := schema.Class{Source: r.source.options.Name, Name: name, Table: name, Recordless: true}
+	file, ok := r.objects.Files[name]
+	if !ok {
+		return class, problem.New(problem.NotFound, "it is not there")
+	}
+	data, err := r.objects.Folder.Read(file)
+	if err != nil {
+		return class, &problem.Error{Code: problem.Upstream, Detail: unreadable(err), Err: err}
+	}
+	fields, err := r.objects.Fields(file, data)
+	if err != nil {
+		return class, err
+	}
+	for i := range fields {
+		if denylist.Credential(fields[i].Name) {
+			fields[i].Default = "" // a name tells nothing that matters; what it is set to might
+		}
+	}
+	class.Fields = fields
+	return class, nil
+}
+
+// unreadable says why a file can't be read, without its path.
+func unreadable(err error) string {
+	for _, known := range []error{confined.ErrNotFile, confined.ErrTooLarge, confined.ErrChanged} {
+		if errors.Is(err, known) {
+			return "the file is not read: " + known.Error()
+		}
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return "the file is not read: the system doesn't permit it"
+	}
+	return "the file can't be read"
+}

@@ -1,0 +1,248 @@
+package salesforce
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A jsonReader walks a describe without keeping more of it than fields: 8 MiB of brackets stay 8 MiB.
+type jsonReader struct {
+	dec *jsontext.Decoder
+	to  *collector
+}
+
+var errDeep = errors.New("nested deeper than 64")
+
+// readJSON reads {"fields": [{"name", "type", "nillable", …}, …]}.
+func readJSON(text []byte, to *collector) error {
+	r := jsonReader{jsontext.NewDecoder(bytes.NewReader(text)), to}
+	err := r.document()
+	if err == nil {
+		if _, err = r.dec.ReadToken(); errors.Is(err, io.EOF) {
+			return nil
+		}
+		return broken("the file is not valid JSON: there is more after the document")
+	}
+	var syntax *jsontext.SyntacticError
+	switch {
+	case errors.Is(err, errDeep):
+		return broken("the file is nested deeper than %d", MaxDepth)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return broken("the file is not valid JSON: it ends too early")
+	case errors.As(err, &syntax):
+		return broken("the file is not valid JSON at byte %d", syntax.ByteOffset)
+	}
+	return err
+}
+
+func (r *jsonReader) document() error {
+	if r.dec.PeekKind() != '{' {
+		if err := r.skip(); err != nil {
+			return err
+		}
+		return broken("the file describes no object: it is no JSON object")
+	}
+	return r.members(func(name string) error {
+		if name != "fields" {
+			return r.skip()
+		}
+		switch r.dec.PeekKind() {
+		case '[':
+			return r.elements(r.field)
+		case 'n':
+			return r.skip()
+		}
+		if err := r.skip(); err != nil {
+			return err
+		}
+		return broken("fields is not a list")
+	})
+}
+
+// field reads one element of fields.
+func (r *jsonReader) field() error {
+	if r.dec.PeekKind() != '{' {
+		if err := r.skip(); err != nil {
+			return err
+		}
+		return broken("fields has an element that is no field")
+	}
+	d := described{nillable: true}
+	var required bool
+	err := r.members(func(name string) (err error) {
+		switch name {
+		case "name":
+			d.name, err = r.text("the name of a field is no text")
+		case "type":
+			d.typ, err = r.text("the type of a field is no text")
+		case "label":
+			d.label, err = r.scalar()
+		case "nillable":
+			d.nillable, err = r.is("false", true)
+		case "required":
+			required, err = r.is("true", false)
+		case "createable":
+			var can bool
+			can, err = r.is("false", true)
+			d.filled = d.filled || !can
+		case "defaultedOnCreate":
+			var filled bool
+			filled, err = r.is("true", false)
+			d.filled = d.filled || filled
+		case "length":
+			d.length, err = r.count()
+		case "defaultValue":
+			d.preset, err = r.preset()
+		case "picklistValues":
+			d.values, err = r.picklist()
+		default:
+			err = r.skip()
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	d.nillable = d.nillable && !required
+	return r.to.add(d)
+}
+
+// picklist reads [{"value", "active"}, …]: the values that are in use.
+func (r *jsonReader) picklist() (values []string, err error) {
+	if r.dec.PeekKind() != '[' {
+		return nil, r.skip()
+	}
+	err = r.elements(func() error {
+		if r.dec.PeekKind() != '{' {
+			v, err := r.scalar()
+			values = append(values, v)
+			return err
+		}
+		value, active := "", true
+		err := r.members(func(name string) (err error) {
+			switch name {
+			case "value":
+				value, err = r.scalar()
+			case "active":
+				active, err = r.is("false", true)
+			default:
+				err = r.skip()
+			}
+			return err
+		})
+		if active && value != "" {
+			values = append(values, value)
+		}
+		return err
+	})
+	return values, err
+}
+
+// members reads an object; visit reads the value of each member.
+func (r *jsonReader) members(visit func(name string) error) error {
+	if _, err := r.token(); err != nil {
+		return err
+	}
+	for r.dec.PeekKind() != '}' {
+		name, err := r.token()
+		if err != nil {
+			return err
+		}
+		if err := visit(name.String()); err != nil {
+			return err
+		}
+	}
+	_, err := r.token()
+	return err
+}
+
+// elements reads a list; visit reads each element.
+func (r *jsonReader) elements(visit func() error) error {
+	if _, err := r.token(); err != nil {
+		return err
+	}
+	for r.dec.PeekKind() != ']' {
+		if err := visit(); err != nil {
+			return err
+		}
+	}
+	_, err := r.token()
+	return err
+}
+
+func (r *jsonReader) token() (jsontext.Token, error) {
+	t, err := r.dec.ReadToken()
+	if err == nil && r.dec.StackDepth() > MaxDepth {
+		err = errDeep
+	}
+	return t, err
+}
+
+// skip reads a value of any kind and keeps nothing.
+func (r *jsonReader) skip() error {
+	at := r.dec.StackDepth()
+	for {
+		if _, err := r.token(); err != nil {
+			return err
+		}
+		if r.dec.StackDepth() <= at {
+			return nil
+		}
+	}
+}
+
+// scalar reads a text, a number or a boolean as text; "" for null, a list and an object.
+func (r *jsonReader) scalar() (string, error) {
+	switch r.dec.PeekKind() {
+	case '"', '0', 't', 'f':
+		t, err := r.token()
+		return t.String(), err
+	}
+	return "", r.skip()
+}
+
+func (r *jsonReader) text(otherwise string) (string, error) {
+	switch r.dec.PeekKind() {
+	case '"':
+		return r.scalar()
+	case 'n':
+		return "", r.skip()
+	}
+	if err := r.skip(); err != nil {
+		return "", err
+	}
+	return "", broken("%s", otherwise)
+}
+
+// is reads the word true or false, as a boolean or as text: whether that is word, or else what else says.
+func (r *jsonReader) is(word string, otherwise bool) (bool, error) {
+	got, err := r.scalar()
+	if got == word {
+		return !otherwise, err
+	}
+	return otherwise, err
+}
+
+// count reads a whole number; 0 for all that is none.
+func (r *jsonReader) count() (int, error) {
+	text, err := r.scalar()
+	n, bad := strconv.ParseInt(text, 10, 32)
+	if bad != nil || n < 0 {
+		n = 0
+	}
+	return int(n), err
+}
+
+// preset reads a default as text; nil for none.
+func (r *jsonReader) preset() (*string, error) {
+	switch r.dec.PeekKind() {
+	case 'n', '[', '{':
+		return nil, r.skip()
+	}
+	text, err := r.scalar()
+	return &text, err
+}
