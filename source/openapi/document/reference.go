@@ -13,11 +13,11 @@ const maxHops = 32
 func (d *Document) follow(r Raw) (Raw, string, error) {
 	last := ""
 	for range maxHops {
-		ref := reference(r)
+		ref := Reference(r)
 		if ref == "" {
 			return r, last, nil
 		}
-		to := d.lookup(ref)
+		to := d.Lookup(ref)
 		if to == nil {
 			return nil, "", fmt.Errorf("%q is not in the document", ref)
 		}
@@ -26,8 +26,8 @@ func (d *Document) follow(r Raw) (Raw, string, error) {
 	return nil, "", fmt.Errorf("%q leads through more than %d references", last, maxHops)
 }
 
-// reference returns the $ref of r in its plain form; "" where r is none.
-func reference(r Raw) string {
+// Reference returns the $ref of r in its plain form; "" where r is none.
+func Reference(r Raw) string {
 	ref := r.Get("$ref").Text()
 	if strings.IndexByte(ref, '%') >= 0 {
 		if plain, err := url.PathUnescape(ref); err == nil {
@@ -37,8 +37,8 @@ func reference(r Raw) string {
 	return ref
 }
 
-// lookup returns what a reference within the document names.
-func (d *Document) lookup(ref string) Raw {
+// Lookup returns what a reference within the document names; nil where that is nothing.
+func (d *Document) Lookup(ref string) Raw {
 	if r, ok := d.parts[ref]; ok {
 		return r
 	}
@@ -52,13 +52,14 @@ func (d *Document) lookup(ref string) Raw {
 	if rest[0] != '/' {
 		return nil
 	}
-	tokens := strings.Split(rest[1:], "/")
-	for i, t := range tokens {
+	written := strings.Split(rest[1:], "/")
+	tokens := make([]string, len(written))
+	for i, t := range written {
 		tokens[i] = unescape(t)
 	}
 	// The parts are found without reading the whole document again.
 	for n := min(3, len(tokens)); n > 1; n-- {
-		if r, ok := d.parts["#/"+strings.Join(strings.Split(rest[1:], "/")[:n], "/")]; ok {
+		if r, ok := d.parts["#/"+strings.Join(written[:n], "/")]; ok {
 			return r.pointer(tokens[n:])
 		}
 	}

@@ -164,20 +164,9 @@ func (d *Document) Names() []string {
 // Named returns the schema of that name; nil where there is none.
 func (d *Document) Named(name string) Raw { return d.parts[d.byName[name]] }
 
-// NameOf returns the name of the schema that r refers to; "" where r is no reference to a named one.
-func (d *Document) NameOf(r Raw) string {
-	for range maxHops {
-		ref := reference(r)
-		if ref == "" {
-			return ""
-		}
-		if name := d.names[ref]; name != "" {
-			return name
-		}
-		r = d.lookup(ref)
-	}
-	return ""
-}
+// NameOf returns the name of the schema that a reference ("#/components/schemas/Team") leads to; "" where it leads to
+// none that has one.
+func (d *Document) NameOf(ref string) string { return d.names[ref] }
 
 // ShortName returns what stands behind the last dot or slash of a schema's name: Instance for bytebase.v1.Instance.
 func ShortName(name string) string {
@@ -185,43 +174,4 @@ func ShortName(name string) string {
 		return name[at+1:]
 	}
 	return name
-}
-
-// References yields the reference of every $ref in r, at any depth, in the order they stand.
-func (r Raw) references(yield func(string)) {
-	switch r.Kind() {
-	case '{':
-		for name, v := range r.Members() {
-			if name == "$ref" && v.Kind() == '"' {
-				yield(reference(r))
-			} else {
-				v.references(yield)
-			}
-		}
-	case '[':
-		for e := range r.Elements() {
-			e.references(yield)
-		}
-	}
-}
-
-// Reaches returns the names of the schemas that the given ones refer to, by themselves and through others, in no order.
-func (d *Document) Reaches(from []Raw, past map[string]bool) {
-	for len(from) > 0 {
-		r := from[len(from)-1]
-		from = from[:len(from)-1]
-		r.references(func(ref string) {
-			name := d.names[ref]
-			if name == "" {
-				name = ref // a part without a name is followed once, too
-			}
-			if past[name] {
-				return
-			}
-			past[name] = true
-			if to := d.lookup(ref); to != nil {
-				from = append(from, to)
-			}
-		})
-	}
 }
