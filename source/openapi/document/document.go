@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -29,7 +30,7 @@ const (
 	OpenAPI31                    // OpenAPI 3.1 and later 3.x: schemas are JSON Schema 2020-12
 )
 
-// A Document is an OpenAPI document. It does not change after Load and can be read by many at once.
+// A Document is an OpenAPI document. It does not change after Load, as far as anybody sees, and can be read by many at once.
 type Document struct {
 	Title       string
 	Version     string // of the API, as its owner counts
@@ -46,6 +47,7 @@ type Document struct {
 	schemas []string          // references of the schemas, in order
 	byName  map[string]string // references by name
 	byID    map[string]*Operation
+	read    sync.Map // by reference: the named schemas that were read, as Schema
 }
 
 // A Tag is a group of operations.

@@ -67,7 +67,43 @@ type Parameter struct {
 type Body struct {
 	Required    bool
 	Description string
-	Contents    []Content // in order; the first is what is sent when nobody chooses
+	Contents    []Content // in order; see Preferred
+}
+
+// Preferred returns the content that is sent when nobody chooses: JSON, then a form, then what is declared first; nil
+// where there is none.
+func (b *Body) Preferred() *Content { return preferred(b.Contents) }
+
+// Preferred returns the content of an answer that tells most: JSON, then what is declared first; nil where there is none.
+func (r *Response) Preferred() *Content { return preferred(r.Contents) }
+
+func preferred(all []Content) *Content {
+	for _, is := range []func(string) bool{IsJSON, IsForm, IsMultipart, func(string) bool { return true }} {
+		for i := range all {
+			if is(all[i].MediaType) {
+				return &all[i]
+			}
+		}
+	}
+	return nil
+}
+
+// IsJSON reports whether a media type is JSON: application/json or one that ends in +json.
+func IsJSON(mediaType string) bool {
+	name := essence(mediaType)
+	return name == "application/json" || name == "text/json" || name == "*/*" || name == "application/*" || strings.HasSuffix(name, "+json")
+}
+
+// IsForm reports whether a media type is a form in a URL's encoding.
+func IsForm(mediaType string) bool { return essence(mediaType) == formType }
+
+// IsMultipart reports whether a media type is a form in parts.
+func IsMultipart(mediaType string) bool { return essence(mediaType) == multipartType }
+
+// essence returns a media type without its parameters.
+func essence(mediaType string) string {
+	name, _, _ := strings.Cut(mediaType, ";")
+	return strings.TrimSpace(name)
 }
 
 // A Content is a body in one media type.

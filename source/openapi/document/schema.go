@@ -38,22 +38,42 @@ type Property struct {
 }
 
 // Schema reads r, which is a schema of d, through its references. A reference that leads nowhere, and what is no
-// object, say nothing: any value.
+// object, say nothing: any value. Its lists must not be changed.
 func (d *Document) Schema(r Raw) Schema {
-	to, ref, err := d.follow(r)
-	if err != nil {
-		return Schema{Missing: true, Description: r.Get("description").Text()}
+	first := Reference(r)
+	read, ok := d.read.Load(first)
+	if !ok {
+		to, ref, err := d.follow(r)
+		if err != nil {
+			return Schema{Missing: true, Description: r.Get("description").Text()}
+		}
+		s := d.schema(to, d.names[ref])
+		if d.names[first] == "" {
+			return s.beside(r, first)
+		}
+		d.read.Store(first, s) // there are as many as the document has
+		read = s
 	}
-	s := Schema{Name: d.names[ref], Raw: to}
-	for name, v := range to.Members() {
-		s.member(name, v)
-	}
-	if d.Dialect != OpenAPI31 {
-		s.Nullable = s.Nullable || to.Get("nullable").True() || to.Get("x-nullable").True()
-	}
+	s := read.(Schema)
+	return s.beside(r, first)
+}
+
+// beside returns s with what stands beside the reference r to it.
+func (s Schema) beside(r Raw, ref string) Schema {
 	if ref != "" {
 		if text := r.Get("description").Text(); text != "" {
 			s.Description = text
+		}
+	}
+	return s
+}
+
+func (d *Document) schema(r Raw, name string) Schema {
+	s := Schema{Name: name, Raw: r}
+	for member, v := range r.Members() {
+		s.member(member, v)
+		if d.Dialect != OpenAPI31 && (member == "nullable" || member == "x-nullable") {
+			s.Nullable = s.Nullable || v.True()
 		}
 	}
 	return s
@@ -161,8 +181,14 @@ func (d *Document) Names() []string {
 	return out
 }
 
-// Named returns the schema of that name; nil where there is none.
-func (d *Document) Named(name string) Raw { return d.parts[d.byName[name]] }
+// Named returns a reference to the schema of that name, which Schema reads; nil where there is none.
+func (d *Document) Named(name string) Raw {
+	ref, ok := d.byName[name]
+	if !ok {
+		return nil
+	}
+	return Raw(append(appendQuoted([]byte(`{"$ref":`), ref), '}'))
+}
 
 // NameOf returns the name of the schema that a reference ("#/components/schemas/Team") leads to; "" where it leads to
 // none that has one.

@@ -118,8 +118,8 @@ func texts(v *view.View, op *document.Operation, st stemmer) (out [fields][]stri
 	for _, p := range v.Parameters(op) {
 		out[fieldParameters] = append(out[fieldParameters], st.stems(p.Name)...)
 	}
-	if op.Body != nil && len(op.Body.Contents) > 0 {
-		o := v.Object(op.Body.Contents[0].Schema)
+	if op.Body != nil {
+		o := v.Object(v.Schema(op.Body.Preferred().Schema))
 		out[fieldSchemas] = append(out[fieldSchemas], st.stems(document.ShortName(o.Name))...)
 		for _, f := range o.Fields {
 			out[fieldBody] = append(out[fieldBody], st.stems(f.Name)...)

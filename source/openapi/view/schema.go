@@ -23,22 +23,28 @@ type Field struct {
 	Name     string
 	Schema   document.Raw
 	Required bool
-	Of       string // the named schema that declares it; "" for one in place
+	Of       string // the named schema that declares it, by itself or in an allOf part; "" for one in place
 }
 
 // maxParts is how many allOf parts an Object is put together from, and how deep choices lie in each other.
 const maxParts = 64
 
-// Schema reads r one level deep. A schema that is hidden says nothing; one that only wraps another, to say more about
-// it or to allow null, is that other.
-func (v *View) Schema(r document.Raw) document.Schema {
-	s := v.read(r)
+// Schema reads r one level deep, without what is hidden. A schema that is hidden says nothing; one that only wraps
+// another, to say more about it or to allow null, is that other.
+func (v *View) Schema(r document.Raw) document.Schema { return v.in("", r) }
+
+// in reads r, an allOf part of the named schema of; "" where it is none.
+func (v *View) in(of string, r document.Raw) document.Schema {
+	s := v.read(of, r)
 	for range 8 {
 		inner, null := wrapped(&s)
 		if inner == nil {
 			break
 		}
-		in := v.read(inner)
+		if of = ""; len(s.AllOf) > 0 {
+			of = s.Name
+		}
+		in := v.read(of, inner)
 		in.Nullable = in.Nullable || s.Nullable || null
 		in.ReadOnly, in.WriteOnly, in.Deprecated = in.ReadOnly || s.ReadOnly, in.WriteOnly || s.WriteOnly, in.Deprecated || s.Deprecated
 		if s.Description != "" {
@@ -53,23 +59,31 @@ func (v *View) Schema(r document.Raw) document.Schema {
 		if in.Name == "" {
 			in.Name = s.Name
 		}
+		in.Required = slices.Concat(in.Required, s.Required)
 		s = in
 	}
 	return s
 }
 
-// read reads r where it is not hidden.
-func (v *View) read(r document.Raw) document.Schema {
+// read reads r where it is not hidden, with the fields of it that are not.
+func (v *View) read(of string, r document.Raw) document.Schema {
 	s := v.d.Schema(r)
-	if s.Name != "" && !v.names(s.Name) {
-		return document.Schema{}
+	if s.Name != "" {
+		if of = s.Name; !v.names(s.Name) {
+			return document.Schema{}
+		}
+	}
+	if v.f.Field != nil {
+		s.Properties = slices.DeleteFunc(slices.Clone(s.Properties), func(p document.Property) bool { return !v.f.Field(of, p.Name) })
+		s.Required = slices.DeleteFunc(slices.Clone(s.Required), func(name string) bool { return !v.f.Field(of, name) })
 	}
 	return s
 }
 
 func (v *View) names(schema string) bool { return v.f.Schema == nil || v.f.Schema(schema) }
 
-func (v *View) field(schema, name string) bool { return v.f.Field == nil || v.f.Field(schema, name) }
+// Field reports whether a field is there; schema is the named one that declares it, "" for one in place.
+func (v *View) Field(schema, name string) bool { return v.f.Field == nil || v.f.Field(schema, name) }
 
 // wrapped returns the one schema that s is, where s only wraps it, and whether null is allowed beside it.
 func wrapped(s *document.Schema) (document.Raw, bool) {
@@ -103,9 +117,9 @@ func onlyOne(choices []document.Raw) (document.Raw, bool) {
 	return one, null
 }
 
-// Object puts the schema r together.
-func (v *View) Object(r document.Raw) Object {
-	o := Object{Schema: v.Schema(r)}
+// Object puts s together, which this View read.
+func (v *View) Object(s document.Schema) Object {
+	o := Object{Schema: s}
 	p := parts{v: v, o: &o, past: map[string]bool{}}
 	p.add(o.Schema, o.Name)
 	o.Open = o.Open || len(o.Fields) == 0 && !p.closed
@@ -132,9 +146,6 @@ func (p *parts) add(s document.Schema, of string) {
 	}
 	o := p.o
 	for _, property := range s.Properties {
-		if !p.v.field(of, property.Name) {
-			continue
-		}
 		f := Field{Name: property.Name, Schema: property.Schema, Of: of}
 		if at := slices.IndexFunc(o.Fields, func(g Field) bool { return g.Name == f.Name }); at < 0 {
 			o.Fields = append(o.Fields, f)
@@ -150,7 +161,7 @@ func (p *parts) add(s document.Schema, of string) {
 	}
 	o.Choices = append(append(o.Choices, s.OneOf...), s.AnyOf...)
 	for _, part := range s.AllOf {
-		in := p.v.Schema(part)
+		in := p.v.in(of, part)
 		if len(o.Types) == 0 {
 			o.Types = in.Types
 		}
@@ -161,12 +172,12 @@ func (p *parts) add(s document.Schema, of string) {
 	}
 }
 
-// Named returns the schema of that name: its full name, or its short one (Instance for bytebase.v1.Instance) where one
+// Named reads the schema of that name: its full name, or its short one (Instance for bytebase.v1.Instance) where one
 // alone has it. It refuses with problem.NotFound and near names.
-func (v *View) Named(name string) (document.Raw, string, error) {
+func (v *View) Named(name string) (document.Schema, error) {
 	v.once.Do(v.reach)
 	if slices.Contains(v.schemas, name) {
-		return v.d.Named(name), name, nil
+		return v.Schema(v.d.Named(name)), nil
 	}
 	var found []string
 	for _, fold := range []bool{false, true} {
@@ -182,9 +193,9 @@ func (v *View) Named(name string) (document.Raw, string, error) {
 	}
 	switch {
 	case len(found) == 1:
-		return v.d.Named(found[0]), found[0], nil
+		return v.Schema(v.d.Named(found[0])), nil
 	case len(found) > 1:
-		return nil, "", &problem.Error{Code: problem.NotFound, Near: found[:min(len(found), 5)],
+		return document.Schema{}, &problem.Error{Code: problem.NotFound, Near: found[:min(len(found), 5)],
 			Detail: fmt.Sprintf("%d schemas are called %q%s", len(found), problem.Cut(name), problem.DidYouMean(found[:min(len(found), 5)]))}
 	}
 	all := slices.Clone(v.schemas)
@@ -195,7 +206,7 @@ func (v *View) Named(name string) (document.Raw, string, error) {
 	}
 	slices.Sort(all)
 	near := problem.Nearest(name, slices.Compact(all), 3)
-	return nil, "", &problem.Error{Code: problem.NotFound, Near: near,
+	return document.Schema{}, &problem.Error{Code: problem.NotFound, Near: near,
 		Detail:     fmt.Sprintf("unknown schema %q%s", problem.Cut(name), problem.DidYouMean(near)),
 		Suggestion: "the detail of an operation names the schemas it takes and answers with"}
 }
@@ -254,16 +265,20 @@ func (w *walk) schema(r document.Raw, of string) {
 	}
 	for name, m := range r.Members() {
 		switch name {
-		case "items", "additionalProperties", "not":
-			w.schema(m, of)
-		case "allOf", "oneOf", "anyOf", "prefixItems":
+		case "items", "additionalProperties":
+			w.schema(m, "")
+		case "allOf":
 			for e := range m.Elements() {
 				w.schema(e, of)
 			}
+		case "oneOf", "anyOf", "prefixItems":
+			for e := range m.Elements() {
+				w.schema(e, "")
+			}
 		case "properties":
 			for field, p := range m.Members() {
-				if w.v.field(of, field) {
-					w.schema(p, of)
+				if w.v.Field(of, field) {
+					w.schema(p, "")
 				}
 			}
 		}

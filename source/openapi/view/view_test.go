@@ -94,7 +94,8 @@ func TestSchemas(t *testing.T) {
 		{"Persom", `not_found: unknown schema "Persom"; did you mean Person?`},
 		{"Vault", `not_found: unknown schema "Vault"`}, {"Password", `not_found: unknown schema "Password"`}, {"Key", `not_found: unknown schema "Key"`},
 	} {
-		_, got, err := v.Named(tt.name)
+		s, err := v.Named(tt.name)
+		got := s.Name
 		if err != nil {
 			got = err.Error()
 		}
@@ -125,7 +126,7 @@ func TestObject(t *testing.T) {
 		{"C", "C:  choices=0 open=false further= null=false"},
 		{"gone", ":  choices=0 open=true further= null=false"},
 	} {
-		o := v.Object(document.Raw(`{"$ref":"#/components/schemas/` + tt.schema + `"}`))
+		o := v.Object(v.Schema(document.Raw(`{"$ref":"#/components/schemas/` + tt.schema + `"}`)))
 		var b strings.Builder
 		fmt.Fprintf(&b, "%s: %s ", o.Name, o.Description)
 		for _, f := range o.Fields {
