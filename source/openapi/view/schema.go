@@ -85,6 +85,20 @@ func (v *View) names(schema string) bool { return v.f.Schema == nil || v.f.Schem
 // Field reports whether a field is there; schema is the named one that declares it, "" for one in place.
 func (v *View) Field(schema, name string) bool { return v.f.Field == nil || v.f.Field(schema, name) }
 
+// Follow returns what the reference r leads to, in one step, and its name ("" for a part without one); false where r is
+// no reference, and nil where that is hidden or nowhere.
+func (v *View) Follow(r document.Raw) (document.Raw, string, bool) {
+	ref := document.Reference(r)
+	if ref == "" {
+		return nil, "", false
+	}
+	name := v.d.NameOf(ref)
+	if name != "" && !v.names(name) {
+		return nil, name, true
+	}
+	return v.d.Lookup(ref), name, true
+}
+
 // wrapped returns the one schema that s is, where s only wraps it, and whether null is allowed beside it.
 func wrapped(s *document.Schema) (document.Raw, bool) {
 	if len(s.Properties) > 0 || len(s.Enum) > 0 || s.Items != nil || s.Additional != nil && s.Additional.Kind() == '{' {
