@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
@@ -27,7 +28,7 @@ func New(c *change.Change, sight func(class string) Sight, viewer Viewer) *Sheet
 		Row:  NewRow(c, sight, viewer),
 		Tool: c.Tool, Action: c.Action, Preview: c.Preview, Rule: c.Rule, Policy: c.Policy,
 		Correlation: c.Correlation, After: c.After, Reverts: c.Reverts,
-		Decisions: decisions(c), Outcome: outcome(c),
+		Decisions: decisions(c), Outcome: outcome(c, viewer.Reviewer),
 	}
 	d := differ{change: c, viewer: viewer, cells: maxCells}
 	for i, e := range c.Effects {
@@ -45,6 +46,9 @@ func New(c *change.Change, sight func(class string) Sight, viewer Viewer) *Sheet
 		sheet.Comments = append(sheet.Comments, Said{By: person(said.By), Text: words(said.Text), At: said.At})
 	}
 	for _, step := range c.History {
+		if step.By == "" && !viewer.Reviewer {
+			step.Comment = "" // what a source said, or who applied it, is not for agents
+		}
 		step.Comment, step.By = words(step.Comment), line(step.By)
 		sheet.History = append(sheet.History, step)
 	}
@@ -187,8 +191,12 @@ func decisions(c *change.Change) []Said {
 	return out
 }
 
-// outcome is one sentence about how c ended, or why it stands still.
-func outcome(c *change.Change) string {
+// outcome is one sentence about how c ended, or why it stands still. What a source refused is told to reviewers alone: it
+// may be because of records that the agent doesn't see.
+func outcome(c *change.Change, reviewer bool) string {
+	if c.Outcome != nil && c.Outcome.Code == string(problem.Conflict) && !reviewer {
+		return "The source refused it. Nothing was written."
+	}
 	if c.Outcome != nil && c.Outcome.Detail != "" {
 		return words(c.Outcome.Detail)
 	}

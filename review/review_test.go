@@ -245,7 +245,7 @@ func TestRowCountsPeople(t *testing.T) {
 	}
 	say("token:1", "rita", "d1", true)
 	say("token:2", "Rita ", "d1", true) // the same person with another credential
-	say("token:3", "sven", "d0", true) // about what it was before
+	say("token:3", "sven", "d0", true)  // about what it was before
 	say("token:4", "tom", "d1", false)
 	row := NewRow(c, issues, Viewer{Human: "rita", Reviewer: true})
 	if row.Approvals != 1 || !row.Mine {
