@@ -26,6 +26,7 @@ var mayImport = map[string]string{
 	"query":   "problem query/pattern query/search value",
 
 	"query/pattern": "problem",
+	"schema/check":  "problem schema value",
 	"query/search":  "problem",
 
 	"algebra": "mask query schema value",

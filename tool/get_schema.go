@@ -54,6 +54,9 @@ func describe(v *policy.View, others []*policy.View) value.Value {
 	if d := about(v); d != "" {
 		doc = append(doc, text("description", d))
 	}
+	if v.Class().Recordless {
+		doc = append(doc, member("description_only", value.OfBool(true)))
+	}
 	doc = append(doc, member("fields", value.OfArray(fields)))
 	if key := v.Key(); key != nil {
 		doc = append(doc, member("key", list(key)))
@@ -110,6 +113,9 @@ func describeField(v *policy.View, f *schema.Field) value.Value {
 	}
 	if allowed := allowedValues(f, rule); allowed != nil && m == nil { // else they aren't what is shown
 		out = append(out, member("allowed_values", value.OfArray(allowed)))
+	}
+	if f.Length > 0 && m == nil {
+		out = append(out, member("max_length", value.OfInt(int64(f.Length))))
 	}
 	if v.Large(f.Name) {
 		out = append(out, member("large_field", value.OfBool(true)))
@@ -206,7 +212,7 @@ func schemaText(doc value.Value) string {
 			}
 		}
 	}
-	for _, more := range []string{"key", "relations", "indexes", "text_fields", "canonical_filter"} {
+	for _, more := range []string{"description_only", "key", "relations", "indexes", "text_fields", "canonical_filter"} {
 		if v, ok := doc.Get(more); ok {
 			b.WriteString("\n" + more + ": " + v.String())
 		}
