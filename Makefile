@@ -42,8 +42,12 @@ bench: ## writes the figures of docs/benchmarks.md
 # How many pairs, and random queries, the long forms of the proofs take.
 SOAK ?= 1000000
 
+# How often processes that write to a store are killed.
+KILLS ?= 10000
+
 soak: ## the long forms of the proofs
 	@BAILIWICK_SOAK=$(SOAK) GOTESTFLAGS="-count=1 -timeout=24h -run=Interference|Differential|Killed" scripts/test . ./source/...
+	@BAILIWICK_KILLS=$(KILLS) GOTESTFLAGS="-count=1 -timeout=24h -run=TestKill" scripts/test ./store/...
 
 # What can be wrong in policy is seen by its own tests, or by those of the security property.
 mutate: ## breaks policy, compile, identity, mask and redact in many small ways, and lists those that no test notices

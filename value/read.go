@@ -22,7 +22,11 @@ func Read(b []byte, depth int) (Value, error) {
 	if depth == 0 {
 		depth = MaxDepth
 	}
-	r := reader{dec: jsontext.NewDecoder(bytes.NewReader(b)), depth: depth}
+	return (&reader{dec: jsontext.NewDecoder(bytes.NewReader(b)), depth: depth}).read()
+}
+
+// read reads the whole document.
+func (r *reader) read() (Value, error) {
 	v, err := r.value()
 	if err != nil {
 		return Value{}, r.refuse(err)
@@ -37,6 +41,7 @@ func Read(b []byte, depth int) (Value, error) {
 type reader struct {
 	dec   *jsontext.Decoder
 	depth int
+	kept  bool // we have written it ourselves
 }
 
 var (
@@ -55,7 +60,7 @@ func (r *reader) value() (Value, error) {
 	case 't', 'f':
 		return OfBool(tok.Bool()), nil
 	case '"':
-		return text(tok.String())
+		return r.text(tok.String())
 	case '0':
 		return number(tok.String()), nil
 	}
@@ -88,7 +93,7 @@ func (r *reader) object() (Value, error) {
 		if err != nil {
 			return Value{}, err
 		}
-		name, err := text(tok.String())
+		name, err := r.text(tok.String())
 		if err != nil {
 			return Value{}, err
 		}
@@ -102,10 +107,10 @@ func (r *reader) object() (Value, error) {
 	return OfObject(members), err
 }
 
-// text refuses NUL, which PostgreSQL can't hold and C strings end at.
-func text(s string) (Value, error) {
+// text refuses NUL from outside, which PostgreSQL can't hold and C strings end at.
+func (r *reader) text(s string) (Value, error) {
 	for i := range len(s) {
-		if s[i] == 0 {
+		if s[i] == 0 && !r.kept {
 			return Value{}, errNUL
 		}
 	}

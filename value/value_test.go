@@ -148,3 +148,20 @@ func TestAppendText(t *testing.T) {
 		}
 	}
 }
+
+// TestKept wants what we have written ourselves to be read back, NUL included, which nobody may send.
+func TestKept(t *testing.T) {
+	text := `{"a\u0000":["\u0000",9007199254740993,1.10]}`
+	var v Value
+	if err := v.UnmarshalJSON([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := v.MarshalJSON(); err != nil || string(b) != text {
+		t.Errorf("%s, %v", b, err)
+	}
+	for _, bad := range []string{`{"a":1,"a":2}`, `1 2`, `"\ud800"`} {
+		if err := v.UnmarshalJSON([]byte(bad)); err == nil {
+			t.Error(bad, "was read")
+		}
+	}
+}

@@ -27,7 +27,7 @@ func plain(n int, principal string) *change.Change {
 // full returns a change with every field that a store could lose or bend.
 func full() *change.Change {
 	c := plain(1, "o’ana\" \x00'--é")
-	record := value.OfObject([]value.Member{{Name: "z", Value: value.OfInt(9007199254740993)}, {Name: "a", Value: value.OfString("\x01 <b> \u2028 \U0001F600 ?")}})
+	record := value.OfObject([]value.Member{{Name: "z", Value: value.OfInt(9007199254740993)}, {Name: "a", Value: value.OfString("\x00 <b> \u2028 \U0001F600 ?")}})
 	c.Writes, c.Input = []value.Value{record}, record
 	c.Effects = []change.Effect{{Op: "update", Class: "tracker.issues", Key: "1", Before: record, After: value.Value{}, Asked: []string{"z"}}}
 	c.Cascades, c.Refusal = []change.Cascade{{Class: "tracker.comments", Effect: "delete", Records: 3}}, "no"
