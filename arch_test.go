@@ -42,7 +42,7 @@ var mayImport = map[string]string{
 	"policy/named":          "query",
 	"policy/expression":     "identity problem query value",
 	"compile":               "algebra compile/expr compile/expr/mysql compile/expr/postgres compile/expr/sqlite compile/regex compile/stage policy problem query schema value",
-	"compile/writes":        "compile policy policy/writes problem schema value",
+	"compile/writes":        "compile policy policy/writes problem schema value write",
 	"compile/expr":          "algebra problem query schema value",
 	"compile/expr/mysql":    "algebra compile/expr compile/regex problem query schema value",
 	"compile/expr/postgres": "algebra compile/expr compile/regex problem query schema value",

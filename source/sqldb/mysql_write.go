@@ -105,6 +105,20 @@ func (t *mysqlTx) Query(ctx context.Context, st compile.Statement) (rows []value
 	return rows, err
 }
 
+// Hold implements writing.Holder. A session that has held a name ends with the transaction, and so does its hold.
+func (t *mysqlTx) Hold(ctx context.Context, name string) error {
+	rows, err := t.Query(ctx, compile.Statement{Text: "SELECT GET_LOCK(CONCAT('bailiwick:', ?), 20)", Args: []any{name},
+		Columns: []compile.Column{{Field: &schema.Field{Type: schema.Integer}}}})
+	if err != nil {
+		return err
+	}
+	t.once = true
+	if len(rows) != 1 || rows[0][0].Int() != 1 {
+		return &problem.Error{Code: problem.Timeout, Detail: "another executor is about the change"}
+	}
+	return nil
+}
+
 // Settle implements writing.Tx. MariaDB checks nothing later.
 func (t *mysqlTx) Settle(context.Context) error { return nil }
 
@@ -155,7 +169,7 @@ var mysqlKinds = map[uint16]writing.Kind{
 	1048: writing.NotNull, 1364: writing.NotNull, 4025: writing.Check, 3819: writing.Check, 1369: writing.Check, 1644: writing.Trigger, 1643: writing.Trigger,
 	1264: writing.Misfit, 1265: writing.Misfit, 1292: writing.Misfit, 1366: writing.Misfit, 1406: writing.Misfit, 1411: writing.Misfit, 1416: writing.Misfit,
 	1690: writing.Misfit, 1118: writing.Misfit, 1153: writing.Misfit, 4037: writing.Misfit, 4038: writing.Misfit,
-	1906: writing.Computed, 3105: writing.Computed, 1142: writing.Denied, 1143: writing.Denied, 1290: writing.Denied,
+	1050: writing.Exists, 1906: writing.Computed, 3105: writing.Computed, 1142: writing.Denied, 1143: writing.Denied, 1290: writing.Denied,
 }
 
 // Refusal implements writing.Database. MariaDB names columns, keys and tables in its words alone; of those only names that

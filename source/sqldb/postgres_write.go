@@ -215,7 +215,7 @@ func (w postgresWrites) Problem(ctx context.Context, err error) error {
 var postgresKinds = map[string]writing.Kind{
 	"23505": writing.Unique, "23503": writing.ForeignKey, "23001": writing.Referenced, "23502": writing.NotNull, "23514": writing.Check,
 	"23P01": writing.Exclusion, "P0001": writing.Trigger, "428C9": writing.Computed, "42501": writing.Denied, "44000": writing.Check,
-	"09000": writing.Trigger, "27000": writing.Trigger, "54000": writing.Misfit, "21000": writing.Trigger,
+	"42P07": writing.Exists, "2BP01": writing.Referenced, "09000": writing.Trigger, "27000": writing.Trigger, "54000": writing.Misfit, "21000": writing.Trigger,
 }
 
 // Refusal implements writing.Database. PostgreSQL names constraints and columns apart from its words.

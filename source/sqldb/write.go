@@ -44,6 +44,7 @@ type transaction struct {
 	conn   *sql.Conn
 	decode decoder
 	done   bool
+	once   bool // the connection ends with it
 }
 
 // Exec implements writing.Tx.
@@ -92,7 +93,7 @@ func (t *transaction) Commit(ctx context.Context) error {
 	_, err := t.conn.ExecContext(ctx, "COMMIT")
 	if err == nil {
 		t.done = true
-		t.conn.Close()
+		t.close()
 	}
 	return err
 }
@@ -109,6 +110,14 @@ func (t *transaction) Rollback() {
 	ctx, cancel := context.WithTimeout(context.Background(), commitTime)
 	defer cancel()
 	if _, err := t.conn.ExecContext(ctx, "ROLLBACK"); err != nil {
+		t.once = true
+	}
+	t.close()
+}
+
+// close gives the connection back, or ends it.
+func (t *transaction) close() {
+	if t.once {
 		t.conn.Raw(func(any) error { return errEnd })
 	}
 	t.conn.Close()

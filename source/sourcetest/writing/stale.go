@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"testing"
 	"time"
@@ -187,36 +188,47 @@ func races(t *testing.T, d *database) {
 	}
 }
 
-// outsiders write while changes are applied: each change takes the value that its reviewer saw one up, so that the value counts
-// all writes if none was written over.
-func outsiders(t *testing.T, d *database) {
-	const each = 40
-	done := make(chan int64)
+// Outsiders lets somebody else write while changes changes are applied: each change takes the value that its reviewer saw one up,
+// so that the value counts all writes if none was written over.
+func Outsiders(t *testing.T, target Target, changes int) {
+	d := open(t, target)
+	stop, done := make(chan struct{}), make(chan int64)
 	go func() {
 		wrote := int64(0)
-		for range each {
+		for {
+			select {
+			case <-stop:
+				done <- wrote
+				return
+			case <-time.After(rand.N(3 * time.Millisecond)):
+			}
 			if r, err := d.outside.Exec(`UPDATE marks SET n = n + 1 WHERE id = 0`); err == nil {
 				n, _ := r.RowsAffected()
 				wrote += n
 			}
-			time.Sleep(time.Millisecond)
 		}
-		done <- wrote
 	}()
-	applied := int64(0)
-	for range each {
-		n := d.count(t, `SELECT n FROM marks WHERE id = 0`)
-		c := d.proposed(t, fmt.Sprintf(`{"op":"update","class":"marks","id":"0","data":{"n":%d}}`, n+1))
+	applied, stale := int64(0), 0
+	for range changes {
+		draft := fmt.Sprintf(`{"op":"update","class":"marks","id":"0","data":{"n":%d}}`, d.count(t, `SELECT n FROM marks WHERE id = 0`)+1)
+		c := d.proposed(t, draft)
 		before, _ := c.Effects[0].Before.Get("n")
+		after, _ := c.Effects[0].After.Get("n")
+		time.Sleep(rand.N(3 * time.Millisecond)) // somebody reviews it
 		_, err := d.apply(t, c, 1)
-		switch _, moved := errors.AsType[*change.Moved](err); {
+		switch {
 		case err == nil:
-			applied += n + 1 - before.Int() // an outsider may have come between the question and the preview
-		case !moved:
-			t.Fatal(err)
+			applied += after.Int() - before.Int() // an outsider may have come between the question and the preview
+		case isMoved(err):
+			stale++
+		default:
+			t.Error(err)
 		}
 	}
-	if wrote, n := <-done, d.count(t, `SELECT n FROM marks WHERE id = 0`); n != wrote+applied {
+	close(stop)
+	wrote, n := <-done, d.count(t, `SELECT n FROM marks WHERE id = 0`)
+	if n != wrote+applied {
 		t.Errorf("%d by outsiders and %d by changes make %d", wrote, applied, n)
 	}
+	t.Logf("%d changes against %d writes of others: %d were stopped, none wrote over an unseen value", changes, wrote, stale)
 }

@@ -43,8 +43,8 @@ func Run(t *testing.T, target Target) {
 		name string
 		run  func(*testing.T, *database)
 	}{
-		{"Types", types}, {"Values", misfits}, {"Records", records}, {"Groups", groups}, {"Stale", stale}, {"Fences", fences}, {"Races", races}, {"Outsiders", outsiders},
-		{"Cancelled", cancelled}, {"Catalogue", catalogue},
+		{"Types", types}, {"Values", misfits}, {"Records", records}, {"Groups", groups}, {"Stale", stale}, {"Fences", fences}, {"Races", races},
+		{"Cancelled", cancelled}, {"Catalogue", catalogue}, {"Classes", classes},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, open(t, target)) })
 	}
@@ -65,22 +65,28 @@ func open(t testing.TB, target Target) *database {
 	t.Helper()
 	d := &database{Target: target}
 	d.Writable, d.outside = target.Open(t, Script(target.Dialect))
+	d.look(t)
+	return d
+}
+
+// look reads the catalogue and sets the rules over it.
+func (d *database) look(t testing.TB) {
+	t.Helper()
 	var err error
 	if d.classes, _, err = d.Describe(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	through := policy.ClassRule{Tenant: &policy.TenantRule{Through: "project"}}
-	d.policy, err = policy.New(policy.Rules{Version: "1", Unlisted: true, Gates: policy.Gates{Writes: policy.On, RawWrites: policy.On},
+	d.policy, err = policy.New(policy.Rules{Version: "1", Unlisted: true, Gates: policy.Gates{Writes: policy.On, RawWrites: policy.On, SchemaWrites: policy.On},
 		Classes: map[string]policy.ClassRule{"projects": {Tenant: &policy.TenantRule{Field: "org"}}, "issues": through, "members": through,
 			"things": {Denied: []string{"hidden"}}}}, d.classes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return d
 }
 
 // asker is who the writes of the suite are for.
-var asker = identity.Principal{ID: "agent", Tenant: "acme", Scopes: []identity.Scope{identity.Read, identity.Write, identity.Delete}}
+var asker = identity.Principal{ID: "agent", Tenant: "acme", Scopes: []identity.Scope{identity.Read, identity.Write, identity.Delete, identity.Schema}}
 
 // asked reads writes, each written as write.Print prints it.
 func asked(t testing.TB, texts ...string) []write.Write {

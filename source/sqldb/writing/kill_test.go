@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -67,15 +66,15 @@ func openToWrite(ctx context.Context, d compile.Dialect, at string) (writing.Wri
 	return s.Writable(ctx, "")
 }
 
-// killed kills and stops executors over a database that is there at at: a few times, or as often as the soak wants.
-func killed(t *testing.T, d compile.Dialect, at string) {
-	kills, stops := 20, 5
+// killed kills and stops executors, and has others write what changes write: a few times, or as often as the soak wants.
+func killed(t *testing.T, d compile.Dialect, fresh func(testing.TB) string) {
+	kills, stops, races := 20, 5, 40
 	if soak := os.Getenv("BAILIWICK_SOAK"); soak != "" {
 		n, err := strconv.Atoi(soak)
 		if err != nil {
 			t.Fatal(err)
 		}
-		kills, stops = max(kills, n/100), max(stops, n/2000)
+		kills, stops, races = max(kills, n/100), max(stops, n/2000), max(races, n/100)
 	}
 	process := func(at string) writing.Process {
 		return func(from int, fence int64) *exec.Cmd {
@@ -84,6 +83,8 @@ func killed(t *testing.T, d compile.Dialect, at string) {
 			return cmd
 		}
 	}
+	t.Run("Outsiders", func(t *testing.T) { writing.Outsiders(t, writingTarget(d, fresh), races) })
+	at := fresh(t)
 	outside := outsiderAt(t, d, at, writing.Script(d))
 	w, err := openToWrite(t.Context(), d, at)
 	if err != nil {
@@ -101,9 +102,9 @@ func killed(t *testing.T, d compile.Dialect, at string) {
 }
 
 func TestSQLiteKilled(t *testing.T) {
-	killed(t, compile.SQLite, filepath.Join(t.TempDir(), "app.db"))
+	killed(t, compile.SQLite, sqliteFile)
 }
 
-func TestPostgresKilled(t *testing.T) { killed(t, compile.PostgreSQL, testservices.Postgres(t)) }
+func TestPostgresKilled(t *testing.T) { killed(t, compile.PostgreSQL, testservices.Postgres) }
 
-func TestMySQLKilled(t *testing.T) { killed(t, compile.MySQL, testservices.MariaDB(t)) }
+func TestMySQLKilled(t *testing.T) { killed(t, compile.MySQL, testservices.MariaDB) }

@@ -20,6 +20,12 @@ const point = "bailiwick_item"
 // alone, and the rest goes on.
 func (r *run) preview(ctx context.Context) (change.Preview, error) {
 	p := change.Preview{Kind: change.Executed}
+	if classes, err := r.schemed(); err != nil || classes {
+		if err == nil {
+			p, err = r.previewClasses(ctx)
+		}
+		return p, err
+	}
 	if err := r.sound(ctx); err != nil {
 		return p, err
 	}
@@ -181,14 +187,14 @@ func (r *run) counts(ctx context.Context, it *writes.Item) ([]change.Cascade, er
 			return nil, err
 		}
 		if rows[0][0].Int() > 0 {
-			out = append(out, change.Cascade{Class: c.Source + "." + named(n.Space, n.Table), Effect: n.Effect, Records: rows[0][0].Int()})
+			out = append(out, change.Cascade{Class: c.Source + "." + classNamed(n.Space, n.Table), Effect: n.Effect, Records: rows[0][0].Int()})
 		}
 	}
 	return out, nil
 }
 
-// named is the name of a table as a class.
-func named(space, table string) string {
+// classNamed is the name of a table as a class.
+func classNamed(space, table string) string {
 	if space == "" {
 		return table
 	}

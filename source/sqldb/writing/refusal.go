@@ -2,6 +2,8 @@ package writing
 
 import (
 	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 // A Kind is why a database refuses to write.
@@ -18,8 +20,10 @@ const (
 	Trigger    Kind = "trigger" // code of the application's owner
 	Misfit     Kind = "misfit"  // a value doesn't fit its column
 	Computed   Kind = "computed"
-	Denied     Kind = "denied"   // the source's account may not
-	LeftOut    Kind = "left_out" // it wrote no record, or several
+	Denied     Kind = "denied"    // the source's account may not
+	Exists     Kind = "exists"    // there is a table of this name
+	NotEmpty   Kind = "not_empty" // a class that is to go holds records
+	LeftOut    Kind = "left_out"  // it wrote no record, or several
 )
 
 // A Refusal is what a database says about what was to be written, without its words.
@@ -61,6 +65,10 @@ func (r *Refusal) String() string {
 		text = "a value doesn't fit " + or("its field")
 	case Computed:
 		text = or("a field") + " is filled in by the database"
+	case Exists:
+		text = "there is something of this name already"
+	case NotEmpty:
+		text = "it holds records"
 	case Denied:
 		text = "the source's account may not write it"
 	default:
@@ -70,4 +78,9 @@ func (r *Refusal) String() string {
 		return "in " + r.Class + ": " + text
 	}
 	return text
+}
+
+// problem says it to whoever applies a change.
+func (r *Refusal) problem() error {
+	return &problem.Error{Code: problem.Conflict, Kind: string(r.Kind), Detail: r.String()}
 }

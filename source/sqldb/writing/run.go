@@ -2,7 +2,6 @@ package writing
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -29,11 +28,22 @@ type run struct {
 // apply does all of the plan and its marker, and commits.
 func (r *run) apply(ctx context.Context) (change.Receipt, error) {
 	none := change.Receipt{}
-	if err := r.sound(ctx); err != nil {
+	classes, err := r.schemed()
+	holder, commits := r.tx.(Holder)
+	m := marker{change: r.plan.Change, digest: r.plan.Digest, fence: r.plan.Fence}
+	switch {
+	case err != nil:
+		return none, err
+	case classes && commits:
+		m.digest = "" // until it has begun
+		err = holder.Hold(ctx, m.change)
+	case !classes:
+		err = r.sound(ctx)
+	}
+	if err != nil {
 		return none, err
 	}
-	m, err := claim(ctx, r.db.Dialect(), r.tx, marker{change: r.plan.Change, digest: r.plan.Digest, fence: r.plan.Fence})
-	switch {
+	switch m, err = claim(ctx, r.db.Dialect(), r.tx, m); {
 	case err != nil:
 		return none, err
 	case m.receipt != nil && m.digest != r.plan.Digest:
@@ -42,12 +52,37 @@ func (r *run) apply(ctx context.Context) (change.Receipt, error) {
 		return *m.receipt, nil
 	case m.fence > r.plan.Fence:
 		return none, change.ErrFenced
+	case classes && commits:
+		return r.applyAlone(ctx, m)
 	}
+	do := r.records
+	if classes {
+		do = r.applyClasses
+	}
+	receipt, err := do(ctx)
+	if err != nil {
+		return none, err
+	}
+	m.digest, m.fence = r.plan.Digest, r.plan.Fence
+	if err := m.applied(ctx, r.db.Dialect(), r.tx, receipt); err != nil {
+		return none, err
+	}
+	if err := r.tx.Commit(ctx); err != nil {
+		if classes {
+			return none, err
+		}
+		return none, r.conflict(ctx, &r.plan.Items[0], err)
+	}
+	return receipt, nil
+}
+
+// records does all items of the plan, on records that are as they were reviewed.
+func (r *run) records(ctx context.Context) (change.Receipt, error) {
+	none, receipt := change.Receipt{}, change.Receipt{}
 	now, err := r.lock(ctx)
 	if err != nil {
 		return none, err
 	}
-	var receipt change.Receipt
 	for i := range r.plan.Items {
 		it := &r.plan.Items[i]
 		before := now[i].Before
@@ -65,13 +100,6 @@ func (r *run) apply(ctx context.Context) (change.Receipt, error) {
 		}
 		receipt.Keys, receipt.After = append(receipt.Keys, key), append(receipt.After, after)
 		receipt.Rows++
-	}
-	m.digest, m.fence = r.plan.Digest, r.plan.Fence
-	if err := m.applied(ctx, r.db.Dialect(), r.tx, receipt); err != nil {
-		return none, err
-	}
-	if err := r.tx.Commit(ctx); err != nil {
-		return none, r.conflict(ctx, &r.plan.Items[0], err)
 	}
 	return receipt, nil
 }
@@ -292,5 +320,5 @@ func (r *run) conflict(ctx context.Context, it *writes.Item, err error) error {
 	if why == nil {
 		return err
 	}
-	return &problem.Error{Code: problem.Conflict, Kind: string(why.Kind), Detail: cmp.Or(why.String(), "the database refuses it")}
+	return why.problem()
 }

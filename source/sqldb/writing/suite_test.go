@@ -56,8 +56,11 @@ func writingTarget(d compile.Dialect, fresh func(testing.TB) string) writing.Tar
 	}}
 }
 
+// sqliteFile is the path of a file that isn't there yet.
+func sqliteFile(t testing.TB) string { return filepath.Join(t.TempDir(), "app.db") }
+
 func TestSQLiteWriting(t *testing.T) {
-	writing.Run(t, writingTarget(compile.SQLite, func(t testing.TB) string { return filepath.Join(t.TempDir(), "app.db") }))
+	writing.Run(t, writingTarget(compile.SQLite, sqliteFile))
 }
 
 func TestPostgresWriting(t *testing.T) {

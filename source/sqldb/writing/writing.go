@@ -140,6 +140,11 @@ func (w *Writer) Bar(ctx context.Context, id string, fence int64) (change.Receip
 // receipt and true.
 func (w *Writer) raise(ctx context.Context, id string, fence int64) (earlier change.Receipt, applied bool, err error) {
 	err = w.within(ctx, func(ctx context.Context, tx Tx) error {
+		if h, ok := tx.(Holder); ok { // who is about the schema has no lock on the marker
+			if err := h.Hold(ctx, id); err != nil {
+				return err
+			}
+		}
 		m, err := claim(ctx, w.db.Dialect(), tx, marker{change: id, fence: fence})
 		if err != nil {
 			return err
