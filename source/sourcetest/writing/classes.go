@@ -20,30 +20,7 @@ const (
 
 // classes come and go, each once, and none goes that holds a record or that others lead to.
 func classes(t *testing.T, d *database) {
-	kind := map[compile.Dialect]string{compile.MySQL: change.Computed}[d.Dialect]
-	if kind == "" {
-		kind = change.Executed
-	}
-	step := func(text, want string) *change.Change {
-		t.Helper()
-		seen, err := d.previewed(t, text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := d.approved(t, seen, text)
-		r, err := d.apply(t, c, 1)
-		again, _ := d.apply(t, c, 1)
-		got := fmt.Sprintf("%s %q", seen.Kind, seen.Refusal)
-		if err != nil {
-			got += " " + err.Error()
-		} else {
-			got += fmt.Sprintf(" %v %d again %v", r.Keys, r.Rows, again.Again && fmt.Sprint(again.Keys) == fmt.Sprint(r.Keys))
-		}
-		if got != kind+" "+want {
-			t.Errorf("%s\n got %s\nwant %s %s", text, got, kind, want)
-		}
-		return c
-	}
+	step := func(text, want string) { t.Helper(); d.classStep(t, text, want) }
 	step(makeNotes, `"" [notes] 0 again true`)
 	step(makeNotes, `"there is something of this name already" conflict: there is something of this name already`)
 	d.look(t)
@@ -81,6 +58,31 @@ func classes(t *testing.T, d *database) {
 		t.Errorf("two classes: %v", err)
 	} else if n, err := d.outside.Exec(`SELECT * FROM notes`); err == nil {
 		t.Error("half of a change was made", n)
+	}
+}
+
+// classStep previews and applies a change of the schema, twice.
+func (d *database) classStep(t *testing.T, text, want string) {
+	t.Helper()
+	kind := change.Executed
+	if d.Dialect == compile.MySQL {
+		kind = change.Computed
+	}
+	seen, err := d.previewed(t, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := d.approved(t, seen, text)
+	r, err := d.apply(t, c, 1)
+	again, _ := d.apply(t, c, 1)
+	got := fmt.Sprintf("%s %q", seen.Kind, seen.Refusal)
+	if err != nil {
+		got += " " + err.Error()
+	} else {
+		got += fmt.Sprintf(" %v %d again %v", r.Keys, r.Rows, again.Again && fmt.Sprint(again.Keys) == fmt.Sprint(r.Keys))
+	}
+	if got != kind+" "+want {
+		t.Errorf("%s\n got %s\nwant %s %s", text, got, kind, want)
 	}
 }
 
