@@ -78,6 +78,11 @@ const (
 	Applied   = "applied"
 )
 
+// Well reports whether r ended as it was meant to.
+func (r *Record) Well() bool {
+	return r.Outcome != Refused && r.Outcome != Failed && r.Outcome != Cancelled
+}
+
 // A Log appends records. Append sets Seq, Prev and Hash and returns when the record is durable.
 // It is safe for use by several goroutines. A cancelled context ends the waiting; whether the record was kept is then
 // not known, so a call that must be recorded is appended under context.WithoutCancel.

@@ -16,6 +16,16 @@ import (
 	"pgregory.net/rapid"
 )
 
+// TestWell: what counts as refused or failed, and what doesn't.
+func TestWell(t *testing.T) {
+	for outcome, want := range map[string]bool{audit.OK: true, audit.Refused: false, audit.Failed: false, audit.Cancelled: false, audit.Proposed: true, audit.Withdrawn: true, audit.Approved: true,
+		audit.Rejected: true, audit.Expired: true, audit.Applying: true, audit.Applied: true} {
+		if (&audit.Record{Outcome: outcome}).Well() != want {
+			t.Error(outcome)
+		}
+	}
+}
+
 func TestCanonical(t *testing.T) {
 	noon := time.Date(2026, 7, 28, 14, 0, 0, 123456789, time.FixedZone("", 2*3600))
 	tests := []struct {

@@ -371,7 +371,7 @@ func (h *hall) approved() *change.Change {
 
 // TestLease: one executor at a time; who was away too long has lost it.
 func TestLease(t *testing.T) {
-	h, ctx := newHall(t, change.Options{Lease: 50 * time.Millisecond}), t.Context()
+	h, ctx := newHall(t, change.Options{Lease: 2 * time.Second}), t.Context()
 	if _, err := h.Claim(ctx, h.propose(1).ID, "one"); kind(err) != "state" {
 		t.Error("a change that waits for people was claimed:", err)
 	}
@@ -390,7 +390,7 @@ func TestLease(t *testing.T) {
 	if _, err := h.Claim(ctx, c.ID, "two"); kind(err) != "moved" {
 		t.Error("a lease was taken that holds:", err)
 	}
-	time.Sleep(60 * time.Millisecond)
+	time.Sleep(time.Until(held.Lease.Until) + 10*time.Millisecond)
 	second, err := h.Claim(ctx, c.ID, "two")
 	if err != nil {
 		t.Fatal(err)
@@ -415,7 +415,7 @@ func TestLease(t *testing.T) {
 
 // TestExpiry: by the store's clock, before anybody has begun; what has begun is brought to an end.
 func TestExpiry(t *testing.T) {
-	h, ctx := newHall(t, change.Options{Life: 40 * time.Millisecond, Lease: time.Millisecond}), t.Context()
+	h, ctx := newHall(t, change.Options{Life: 4 * time.Second, Lease: time.Millisecond}), t.Context()
 	pending, granted, begun := h.propose(1), h.approved(), h.approved()
 	a, err := h.Claim(ctx, begun.ID, "one")
 	if err != nil {
@@ -424,7 +424,7 @@ func TestExpiry(t *testing.T) {
 	if expired, err := h.Expire(ctx, pending); expired || err != nil {
 		t.Error("before its time:", expired, err)
 	}
-	time.Sleep(50 * time.Millisecond)
+	time.Sleep(time.Until(begun.Expires) + 10*time.Millisecond)
 	if _, err := h.Approve(ctx, pending.ID, person("ben"), change.Verdict{Digest: pending.Digest}); kind(err) != "expired" {
 		t.Error("approved after its time:", err)
 	}

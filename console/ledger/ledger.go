@@ -150,7 +150,7 @@ func named(all map[string]*Sum, name string) *Sum {
 
 func (s *Sum) add(r *audit.Record) {
 	s.Calls++
-	if r.Outcome != audit.OK {
+	if !r.Well() {
 		s.Refused++
 	}
 	s.Tokens += int64(r.Tokens)

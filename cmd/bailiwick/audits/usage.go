@@ -100,7 +100,7 @@ func sumUp(ctx context.Context, log audit.Reader, what string, since time.Time) 
 			sums[name] = s
 		}
 		s.Calls++
-		if r.Outcome != audit.OK {
+		if !r.Well() {
 			s.Refused++
 		}
 		s.Rows, s.Bytes, s.Tokens, s.cost = s.Rows+int64(r.Rows), s.Bytes+int64(r.Bytes), s.Tokens+int64(r.Tokens), s.cost+r.Cost
