@@ -85,6 +85,7 @@ var mayImport = map[string]string{
 	// doors to people and agents
 	"tool":            ". identity policy problem query query/search schema shape tool/input value",
 	"tool/input":      "problem query value",
+	"tool/changes":    ". action change identity policy problem query review schema tool value write",
 	"action":          "identity policy policy/expression problem schema tool/input value write",
 	"tool/describe":   ". policy problem schema source tool value",
 	"prompt":          ". identity policy problem query schema tool value",

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/exposure"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy"
 )
 
 // Describe tells operators all that who may see and do under the rules in force: classes with fields, masks and layers,
@@ -43,6 +44,10 @@ func (g *Gateway) WouldPermit(who identity.Principal, tools []exposure.Tool, too
 	}
 	return r.WouldPermit(who, tool, class), nil
 }
+
+// Views returns the views that who has under the rules in force, ordered by source and name: what tools are
+// offered by.
+func (g *Gateway) Views(who identity.Principal) []*policy.View { return g.policy.Load().Views(who) }
 
 // Regime returns the rules in force, for operators to ask.
 func (g *Gateway) Regime(tools []exposure.Tool) (*exposure.Regime, error) {

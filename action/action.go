@@ -134,6 +134,9 @@ func (a *Action) WantsRecord() bool { return a.record == nil && (a.Do == Update 
 // TakesRecord reports whether a caller can say which record it is about.
 func (a *Action) TakesRecord() bool { return a.record == nil && a.Do != Create }
 
+// Tries reports whether a dry run runs it, and takes it back: always for records and statements of a database.
+func (a *Action) Tries() bool { return a.DryRun || a.Do != HTTP && a.Do != Go }
+
 // Op returns the kind of the write that it makes.
 func (a *Action) Op() write.Op {
 	switch a.Do {

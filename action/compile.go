@@ -26,6 +26,9 @@ const (
 	principalName = "principal"
 )
 
+// revert is the name of what takes changes back, as package policy/writes has it.
+const revert = "revert"
+
 // Arguments that calls have besides those of the action.
 const (
 	ReasonArgument = "reason"
@@ -115,6 +118,9 @@ func (b *builder) build() {
 	if !slices.Contains(Dos(), b.Do) {
 		b.wrong([]string{"do"}, "must be create, update, delete, sql, http or go")
 		return
+	}
+	if b.Name == revert {
+		b.wrong(nil, "revert is what people do with a change; choose another name")
 	}
 	b.scope()
 	b.target()

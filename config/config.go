@@ -14,7 +14,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"reflect"
 	"strings"
 	"time"
 
@@ -168,16 +167,8 @@ func Parse(name string, data []byte, env func(string) (string, bool)) (*Config, 
 // version returns the Digest of the rules, with what actions and reviews say where there are any.
 func (c *Config) version() string {
 	digest := Digest(c.Rules)
-	if c.Actions == nil && reflect.DeepEqual(c.Review, Review{}) {
+	if c.Actions == nil && c.Review == (Review{}) {
 		return digest
-	}
-	type rule struct {
-		change.Rule
-		When string // stands for the field of the same name
-	}
-	var rules []rule
-	for _, r := range c.Review.Rules {
-		rules = append(rules, rule{r, r.When.String()})
 	}
 	actions := make([]any, len(c.Actions))
 	for i, a := range c.Actions {
@@ -189,7 +180,7 @@ func (c *Config) version() string {
 		a.Input, a.Record, a.Summary, a.Set, a.Lookup = value.Value{}, value.Value{}, value.Value{}, value.Value{}, nil
 		actions[i] = []any{a, templates.String(), lookups}
 	}
-	b, err := json.Marshal([]any{digest, actions, rules, c.Review.Single, c.Review.Life})
+	b, err := json.Marshal([]any{digest, actions, c.Review})
 	if err != nil {
 		panic(err) // plain data always encodes
 	}
@@ -212,11 +203,24 @@ func Digest(rules policy.Rules) string {
 		}
 		classes[name] = t
 	}
-	rules.Version, rules.Classes, rules.Gates = "", nil, rules.Gates.Filled()
+	type condition struct {
+		change.Rule
+		When string // likewise
+	}
+	var review []condition
+	for _, r := range rules.Review {
+		c := condition{Rule: r}
+		if r.When != nil {
+			c.When = r.When.String()
+		}
+		review = append(review, c)
+	}
+	rules.Version, rules.Classes, rules.Review, rules.Gates = "", nil, nil, rules.Gates.Filled()
 	b, err := json.Marshal(struct {
 		Rules   policy.Rules
 		Classes map[string]text
-	}{rules, classes})
+		Review  []condition `json:",omitempty"`
+	}{rules, classes, review})
 	if err != nil {
 		panic(err) // plain data always encodes
 	}

@@ -222,6 +222,7 @@ func TestParse(t *testing.T) {
 				Objects: identity.List{Except: []string{"Secret__c"}}}},
 		},
 		Rules: policy.Rules{
+			Review:   []change.Rule{{Name: "review[0]", When: condition(t, `change.op == "delete"`), Approvals: 2, Risk: change.High, Mode: write.Review}},
 			Unlisted: true, RefuseScans: true, Disclose: true, Gates: policy.Gates{Writes: policy.Review, RawWrites: policy.Off, SchemaWrites: policy.Off},
 			Classes: map[string]policy.ClassRule{
 				"tracker.issues": {
@@ -278,8 +279,7 @@ func TestParse(t *testing.T) {
 			{Name: "recount", On: "tracker.issues", Do: action.SQL, Statement: "UPDATE issues SET n = 1"},
 			{Name: "refund", On: "comments", Do: action.HTTP, API: "billing", Operation: "refund"},
 		},
-		Review: config.Review{Single: true, Life: 12 * time.Hour, Rules: []change.Rule{
-			{Name: "review[0]", When: condition(t, `change.op == "delete"`), Approvals: 2, Risk: change.High, Mode: write.Review}}},
+		Review: config.Review{Single: true, Life: 12 * time.Hour},
 	}
 	got, err := config.Parse("/etc/bailiwick/bailiwick.yaml", []byte(full), env)
 	if err != nil {

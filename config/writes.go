@@ -69,9 +69,8 @@ func (c *Config) restrict(r *strict.Reader) {
 	}
 }
 
-// A Review says who approves which changes (design 05).
+// A Review says what holds of all reviews; policy.Rules.Review has the rules (design 05).
 type Review struct {
-	Rules  []change.Rule // all that hold of a change count
 	Single bool          // the human behind an agent may decide alone about its changes
 	Life   time.Duration // how long a change waits for people; 0 takes 24 hours
 }
@@ -85,7 +84,7 @@ func (c *Config) review() strict.Shape {
 			{Name: "approvals", Doc: "How many people must approve", Shape: strict.Count(&rule.Approvals, 1, 10)},
 			{Name: "risk", Doc: "What reviewers are shown: low, medium or high", Shape: strict.OneOf(&rule.Risk, change.Low, change.Medium, change.High)},
 			{Name: "mode", Doc: "review, allow (it runs at once) or deny", Shape: strict.OneOf(&rule.Mode, modes()...)},
-		}, nil), func() { c.Review.Rules = append(c.Review.Rules, rule) }
+		}, nil), func() { c.Rules.Review = append(c.Rules.Review, rule) }
 	})
 	return strict.Either(rules, strict.Object([]strict.Key{
 		{Name: "rules", Doc: "The rules; those that hold of a change count together", Shape: rules},

@@ -25,11 +25,12 @@ type Options struct {
 	QueryRows  int                      // records of query_class when a call names no limit; 0 takes 100, at most 1,000
 	SampleRows int                      // records of get_sample_objects when a call names no limit; 0 takes 5, at most 20
 	Timeouts   map[string]time.Duration // by tool name; tools that are not named keep their own
+	Writing    Writing                  // what get_schema tells of writes; nil tells that nothing is writable
 }
 
 // Data returns the tools over data.
 func Data(o Options) []Tool {
-	tools := []Tool{listTools(), getAllSchemas(), getSchema(), queryClass(cmp.Or(o.QueryRows, 100)), countObjects(), getObject(), getObjects(),
+	tools := []Tool{listTools(), getAllSchemas(), getSchema(o.Writing), queryClass(cmp.Or(o.QueryRows, 100)), countObjects(), getObject(), getObjects(),
 		getSampleObjects(cmp.Or(o.SampleRows, 5)), aggregate(), groupBy(), groupByDate(), distinct(), exportData(), explainQuery(), textSearch()}
 	for i := range tools {
 		if d, ok := o.Timeouts[tools[i].Name]; ok {

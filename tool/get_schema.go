@@ -7,14 +7,23 @@ import (
 	"strings"
 
 	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// getSchema describes a class as the asker sees it.
-func getSchema() Tool {
+// Writing tells what can be proposed, for get_schema.
+type Writing interface {
+	// Writable reports whether who may propose another value for a field of v.
+	Writable(who identity.Principal, v *policy.View, f *schema.Field) bool
+	// Actions are those that who may propose on v: {name, description, …}; nil for none.
+	Actions(who identity.Principal, v *policy.View) []value.Value
+}
+
+// getSchema describes a class as the asker sees it. w may be nil, for nothing can be written then.
+func getSchema(w Writing) Tool {
 	return Tool{
 		Name:        "get_schema",
 		Title:       "Describe a class",
@@ -38,17 +47,25 @@ func getSchema() Tool {
 			if err != nil {
 				return Result{}, err
 			}
-			doc := describe(v, c.Views())
+			writable := func(*schema.Field) bool { return false }
+			var actions []value.Value
+			if w != nil {
+				writable, actions = func(f *schema.Field) bool { return w.Writable(c.Who(), v, f) }, w.Actions(c.Who(), v)
+			}
+			doc := describe(v, c.Views(), writable)
+			if actions != nil {
+				doc = value.OfObject(append(slices.Clone(doc.Members()), member("actions", value.OfArray(actions))))
+			}
 			return Result{Structured: doc.AppendJSON(nil), Text: schemaText(doc), Class: v.Class().FullName()}, nil
 		},
 	}
 }
 
 // describe writes a view as get_schema shows it; others are all views of the same principal.
-func describe(v *policy.View, others []*policy.View) value.Value {
+func describe(v *policy.View, others []*policy.View, writable func(*schema.Field) bool) value.Value {
 	fields := make([]value.Value, len(v.Fields()))
 	for i, f := range v.Fields() {
-		fields[i] = describeField(v, f)
+		fields[i] = describeField(v, f, writable(f))
 	}
 	doc := []value.Member{text("class_name", v.Name())}
 	if d := about(v); d != "" {
@@ -85,7 +102,7 @@ func about(v *policy.View) string {
 	return v.Class().Description
 }
 
-func describeField(v *policy.View, f *schema.Field) value.Value {
+func describeField(v *policy.View, f *schema.Field, writable bool) value.Value {
 	rule := v.Rule().Fields[f.Name]
 	typ, hint := f.Type.String(), ""
 	out := []value.Member{text("name", f.Name)}
@@ -126,7 +143,7 @@ func describeField(v *policy.View, f *schema.Field) value.Value {
 	if hint != "" {
 		out = append(out, text("query_hint", hint))
 	}
-	out = append(out, member("writable", value.OfBool(false)))
+	out = append(out, member("writable", value.OfBool(writable)))
 	if f.Default != "" && m == nil {
 		out = append(out, text("default", f.Default))
 	}
@@ -202,7 +219,7 @@ func schemaText(doc value.Value) string {
 				b.WriteString(m.Value.Text())
 			case i == 1:
 				b.WriteString(": " + m.Value.Text())
-			case m.Name == "writable" || m.Name == "query_hint":
+			case m.Name == "query_hint":
 			case m.Value.Kind() == value.Bool:
 				if m.Value.Bool() {
 					b.WriteString(", " + m.Name)
@@ -212,7 +229,7 @@ func schemaText(doc value.Value) string {
 			}
 		}
 	}
-	for _, more := range []string{"description_only", "key", "relations", "indexes", "text_fields", "canonical_filter"} {
+	for _, more := range []string{"description_only", "key", "relations", "indexes", "text_fields", "canonical_filter", "actions"} {
 		if v, ok := doc.Get(more); ok {
 			b.WriteString("\n" + more + ": " + v.String())
 		}

@@ -127,9 +127,11 @@ func (s *Set) check(t *Tool) (*checked, error) {
 	return &checked{t, schema}, nil
 }
 
-// Needs returns the scope that t's annotations ask for. A tool without annotations counts as destructive.
+// Needs returns the scope that t or its annotations ask for. A tool without annotations counts as destructive.
 func (t *Tool) Needs() identity.Scope {
 	switch a := t.Annotations; {
+	case t.Scope != "":
+		return t.Scope
 	case a.ReadOnly:
 		return identity.Read
 	case a == Annotations{}, a.Destructive:
@@ -140,19 +142,21 @@ func (t *Tool) Needs() identity.Scope {
 
 // Ask returns what a call of t is, without what the caller says.
 func (t *Tool) Ask() bailiwick.Ask {
-	return bailiwick.Ask{Tool: t.Name, Needs: t.Needs(), Writes: t.Writes, Timeout: t.Timeout}
+	return bailiwick.Ask{Tool: t.Name, Needs: t.Needs(), Writes: t.Writes, Proposes: t.Proposes, Timeout: t.Timeout}
 }
 
 // List returns the tools that who may call, of one category or of all for "", by name. An unknown category has none.
 func (s *Set) List(who identity.Principal, category string) []*Tool {
 	var out []*Tool
 	for _, t := range s.registry.Load().tools {
-		if (category == "" || string(t.Category) == category) && s.gateway.May(who, t.Ask()) == nil {
+		if (category == "" || string(t.Category) == category) && s.gateway.May(who, t.Ask()) == nil && t.offered(who) {
 			out = append(out, t)
 		}
 	}
 	return out
 }
+
+func (t *Tool) offered(who identity.Principal) bool { return t.Offered == nil || t.Offered(who) }
 
 // Tool returns the tool called name, or nil where the set has none now.
 func (s *Set) Tool(name string) *Tool {
@@ -165,6 +169,9 @@ func (s *Set) Tool(name string) *Tool {
 // Call answers one call: it is the in-process door, and what every other door calls. Errors carry a *problem.Error.
 func (s *Set) Call(ctx context.Context, who identity.Principal, r Request) (res Result, err error) {
 	t := s.registry.Load().byName[r.Name]
+	if t != nil && !t.offered(who) {
+		t = nil // in all that follows as if nobody had registered it
+	}
 	ask := bailiwick.Ask{Tool: short(r.Name), Unknown: t == nil, Needs: identity.Read, Takes: []string{}}
 	if t != nil {
 		ask = t.Ask()

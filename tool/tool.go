@@ -11,6 +11,7 @@ import (
 	"time"
 
 	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -48,10 +49,16 @@ type Tool struct {
 	Input       json.RawMessage // JSON Schema: a closed object without composition, references or type lists
 	Output      json.RawMessage // JSON Schema of Result.Structured; nil when there is none
 	Annotations Annotations
-	Writes      policy.Write // which gates it passes; "" takes WriteAction where the annotations say that it writes
+	Writes      policy.Write   // which gates it passes; "" takes WriteAction where the annotations say that it writes
+	Scope       identity.Scope // that it needs, where the annotations don't tell; "" takes what they do
+	Proposes    bool           // what it writes waits for people, so that a gate of review lets it through
 	Category    Category
 	Timeout     time.Duration // most time that a call may take; 0 takes 30 s
 	Handle      Handler
+
+	// Offered reports whether the tool has anything for who, besides what scopes, gates and lists say. For whom it hasn't,
+	// there is no such tool. Nil offers it to all.
+	Offered func(who identity.Principal) bool
 
 	bind func(*Set) Handler // makes Handle for a tool that works on the set it is in; nil for all others
 }

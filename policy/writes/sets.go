@@ -53,7 +53,7 @@ func (w *writer) set(v *policy.View, m value.Member, op write.Op) (Set, error) {
 	}
 	permitted := v.Rule().Permitted
 	switch {
-	case permitted != nil && w.action != Revert && !slices.Contains(permitted, f.Name):
+	case permitted != nil && w.action == "" && !slices.Contains(permitted, f.Name):
 		return refuse(problem.PermissionDenied, "not_permitted", "%s of %s can't be set; those that can are %s", f.Name, v.Name(), strings.Join(permitted, ", "))
 	case f.Generated:
 		return refuse(problem.InvalidArgument, "generated", "%s is filled in by the source", f.Name)

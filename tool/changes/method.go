@@ -1,0 +1,152 @@
+package changes
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/action"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/tool"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// methodTool is the tool that calls any action.
+const methodTool = "call_method"
+
+// callMethod calls an action by its name.
+func (r *Room) callMethod() tool.Tool {
+	return tool.Tool{
+		Name: methodTool, Title: "Propose an action",
+		Description: "Propose an action of a class; get_schema lists them with their arguments. dry_run: true in arguments tries it and proposes nothing.",
+		Input:       object("class_name,method_name", classArgument, `"method_name":{"type":"string"}`, idArgument, `"arguments":{"type":"object"}`, reasonArgument),
+		Output:      read(output), Annotations: proposes(), Writes: policy.WriteAction, Scope: identity.Read, Proposes: true, Category: tool.Mutation, Timeout: proposeTimeout,
+		Offered: func(who identity.Principal) bool { return len(r.usable(who, "")) > 0 },
+		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
+			v, err := c.View(word(in, "class_name"))
+			if err != nil {
+				return tool.Result{}, err
+			}
+			name, known := word(in, "method_name"), []string{}
+			var found *action.Action
+			for _, a := range r.usable(c.Who(), v.Class().FullName()) {
+				known = append(known, a.Name)
+				if a.Name == name {
+					found = a
+				}
+			}
+			if found == nil {
+				near := problem.Nearest(name, known, 2)
+				return tool.Result{}, &problem.Error{Code: problem.InvalidArgument, Kind: "unknown_action", Pointer: "/method_name", Near: near,
+					Detail: fmt.Sprintf("%s has no method %q%s", v.Name(), problem.Cut(name), problem.DidYouMean(near))}
+			}
+			args, _ := in.Get("arguments")
+			args, dry, err := dried(args)
+			if err != nil {
+				return tool.Result{}, err
+			}
+			return r.act(ctx, c, found, called{tool: methodTool, in: in, args: args, at: "/arguments", dry: dry})
+		},
+	}
+}
+
+// dried takes dry_run out of arguments.
+func dried(args value.Value) (rest value.Value, dry bool, err error) {
+	var members []value.Member
+	for _, m := range args.Members() {
+		if m.Name != action.DryRunArgument {
+			members = append(members, m)
+			continue
+		}
+		if m.Value.Kind() != value.Bool {
+			return rest, false, invalid("/arguments/"+m.Name, "dry_run is true or false")
+		}
+		dry = m.Value.Bool()
+	}
+	return value.OfObject(members), dry, nil
+}
+
+// method is an action as a tool of its own.
+func (r *Room) method(a *action.Action) tool.Tool {
+	annotations := proposes()
+	annotations.Destructive = a.Scope == identity.Delete
+	annotations.OpenWorld = a.Do == action.HTTP
+	return tool.Tool{
+		Name: a.Name, Title: cmp.Or(a.Title, a.Name), Description: cmp.Or(a.Description, "Propose "+a.Name+" on "+a.Class.Name+"."),
+		Input: withArguments(a), Output: read(output), Annotations: annotations, Writes: policy.WriteAction, Scope: a.Scope, Proposes: true,
+		Category: tool.Custom, Timeout: proposeTimeout,
+		Offered: func(who identity.Principal) bool { return r.may(who, a) },
+		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
+			var members []value.Member
+			for _, m := range in.Members() {
+				if slices.Contains(a.Arguments(), m.Name) {
+					members = append(members, m)
+				}
+			}
+			dry, _ := in.Get(action.DryRunArgument)
+			return r.act(ctx, c, a, called{tool: a.Name, in: in, args: value.OfObject(members), dry: dry.Bool()})
+		},
+	}
+}
+
+// withArguments is the schema of a's arguments with those that every action has.
+func withArguments(a *action.Action) []byte {
+	more := reasonArgument
+	if a.DryRun {
+		more += `,"dry_run":{"type":"boolean"}`
+	}
+	if a.TakesRecord() {
+		more += "," + idArgument
+	}
+	// The properties stand last.
+	schema := a.Schema()
+	end := bytes.LastIndex(schema, []byte("}}"))
+	comma := ","
+	if len(a.Arguments()) == 0 {
+		comma = ""
+	}
+	return slices.Concat(schema[:end], []byte(comma+more), schema[end:])
+}
+
+// called is one call of an action.
+type called struct {
+	tool string
+	in   value.Value // the arguments of the tool
+	args value.Value // those of the action
+	at   string      // where they stand
+	dry  bool
+}
+
+// act takes a call of an action to a proposal.
+func (r *Room) act(ctx context.Context, c *bailiwick.Call, a *action.Action, of called) (tool.Result, error) {
+	req, err := a.Request(ctx, action.Call{Who: c.Who(), Record: word(of.in, "object_id"), Input: of.args, At: of.at, Now: r.now(), Reader: reader{c}})
+	if err != nil {
+		return tool.Result{}, err
+	}
+	if of.dry && !a.Tries() {
+		return wouldCall(a, word(of.in, "object_id"), of.args), nil
+	}
+	req.Tool, req.Input, req.Reason = of.tool, of.in, word(of.in, "reason")
+	res, err := r.propose(ctx, c, req, of.dry)
+	if err != nil {
+		return tool.Result{}, a.Place(err, of.at)
+	}
+	return res, nil
+}
+
+// wouldCall is the preview of what can't be tried: it would have been proposed, and this is what would be called.
+func wouldCall(a *action.Action, id string, args value.Value) tool.Result {
+	would := []value.Member{text("class_name", a.Class.Name), text("method_name", a.Name)}
+	if id != "" {
+		would = append(would, text("object_id", id))
+	}
+	call := value.OfObject(append(would, member("arguments", args)))
+	summary := a.Name + " can't be tried; it would be proposed with these arguments"
+	doc := value.OfObject([]value.Member{text("status", "dry_run"), text("summary", summary), member("supports_real_dry_run", value.OfBool(false)), member("would_call", call)})
+	return tool.Result{Structured: doc.AppendJSON(nil), Text: "Dry run: nothing was proposed. " + summary + ": " + call.String() + "\n", Class: a.Class.FullName()}
+}
