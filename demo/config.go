@@ -7,12 +7,13 @@ const Config = `# The configuration of the demo: an issue tracker shared by two 
 listen: 127.0.0.1:8420                # where agents connect; only this machine can reach it
 store: sqlite:bailiwick.db            # Bailiwick's own memory: tokens and the audit
 sources:
-  tracker: {url: "sqlite:tracker.db"} # the application's database, opened read-only
+  tracker: {url: "sqlite:tracker.db"} # the application's database; what agents want written waits for people
 
 classes:
   tracker.organisations:
     description: The companies that share this tracker. An agent sees only its own.
     tenant: {field: id, is: principal.tenant}
+    write: deny                       # no agent may even propose it
 
   tracker.projects:
     description: What issues belong to. Its key begins the number people use, as in PAY-17.
@@ -39,10 +40,14 @@ classes:
       estimate: {description: Expected work in hours}
       custom: {description: "Whatever a team adds: component, customer {name, tier}, tags, sprint"}
       legacy_id: {description: The issue's id in the tracker used before 2025}
+      agent: {description: "The agent that reported it, where no person did"}
+    permitted: [title, body, priority, assignee_id, estimate, due_date, custom, deleted_at]
 
   tracker.comments:
     description: What people wrote under an issue, in Markdown.
     tenant: {through: issue_id}       # no tenant of its own: visible where its issue is
+    fields:
+      agent: {description: "The agent that wrote it, where no person did"}
 
   tracker.labels:
     description: Words to sort issues by.
@@ -56,6 +61,94 @@ classes:
     description: The people who work here. Passwords, sessions and second factors are never shown.
     tenant: {field: org_id, is: principal.tenant}
     visible: [id, org_id, name, role, job_title, time_zone, active, created_at]
+    write: deny
 
   tracker.api_keys: {hidden: true}    # as if the table did not exist
+
+gates: {writes: review, raw_writes: review} # agents with the scope write propose; nothing runs before a person approves
+review:
+  - {when: change.op == "delete" || change.rows > 20, approvals: 2, risk: high}
+
+actions:                              # what the tracker calls what it does; tool: true makes each a tool of its own
+  create_issue:
+    on: tracker.issues
+    title: Create an issue
+    description: Propose a new Epic, Story, Task or Bug in a project. A Task needs a parent Story or Epic. A person approves it before it exists.
+    do: create
+    tool: true
+    input:
+      type: object
+      required: [projectId, title, type]
+      properties:
+        projectId: {type: string, format: uuid}
+        title: {type: string, minLength: 1, maxLength: 200}
+        type: {type: string, enum: [Epic, Story, Task, Bug]}
+        description: {type: string}
+        priority: {type: string, enum: [Low, Medium, High, Critical], default: Medium}
+        assigneeId: {type: string, format: uuid}
+        estimatedHours: {type: number, minimum: 0}
+        parentId: {type: string, format: uuid}
+    lookup:
+      project: {class: tracker.projects, id: {$cel: input.projectId}}
+      assignee: {class: tracker.users, id: {$cel: input.assigneeId}}
+      parent: {class: tracker.issues, id: {$cel: input.parentId}}
+    require:
+      - {that: '!project.archived', field: projectId, message: the project is archived and takes no new issues}
+      - {that: 'input.type != "Task" || parent != null', field: parentId, message: a Task needs a parent Story or Epic}
+      - {that: 'input.type != "Epic" || parent == null', field: parentId, message: an Epic stands under no other issue}
+      - {that: 'parent == null || input.type == "Epic" || parent.type == "Epic" || parent.type == "Story" && input.type in ["Task", "Bug"]', field: parentId,
+         message: "a Story stands under an Epic, a Task or Bug under a Story or Epic"}
+      - {that: 'parent == null || parent.project_id == project.id', field: parentId, message: the parent belongs to another project}
+    set:                              # id, number and times are the database's
+      project_id: {$cel: input.projectId}
+      title: {$cel: input.title}
+      type: {$cel: input.type}
+      body: {$cel: input.description}
+      priority: {$cel: input.priority}
+      assignee_id: {$cel: input.assigneeId}
+      estimate: {$cel: input.estimatedHours}
+      parent_id: {$cel: input.parentId}
+      agent: {$cel: principal.id}
+    summary: {$cel: '"Create " + input.type + " in " + project.key + ": " + input.title'}
+
+  update_status:
+    on: tracker.issues
+    title: Update the status of an issue
+    description: Propose the next status of an issue. Backlog → Todo → InProgress → Review → Done, back by one, or Cancelled.
+    do: update
+    tool: true
+    input:
+      type: object
+      required: [issueId, newStatus]
+      properties:
+        issueId: {type: string, format: uuid}
+        newStatus: {type: string, enum: [Backlog, Todo, InProgress, Review, Done, Cancelled]}
+    record: {$cel: input.issueId}
+    lookup: {project: {class: tracker.projects, id: {$cel: record.project_id}}}
+    transitions:
+      status:
+        Backlog: [Todo, Cancelled]
+        Todo: [InProgress, Backlog, Cancelled]
+        InProgress: [Review, Todo, Cancelled]
+        Review: [Done, InProgress, Cancelled]
+        Done: [InProgress]
+        Cancelled: [Backlog]
+    set: {status: {$cel: input.newStatus}}
+    summary: {$cel: '"Status of " + project.key + "-" + string(record.number) + " " + record.title + ": " + record.status + " → " + input.newStatus'}
+
+  add_comment:
+    on: tracker.comments
+    title: Comment on an issue
+    description: Propose a comment on an issue, in Markdown. You are its author.
+    do: create
+    tool: true
+    input:
+      type: object
+      required: [issueId, content]
+      properties:
+        issueId: {type: string, format: uuid}
+        content: {type: string, minLength: 1, description: Markdown}
+    lookup: {issue: {class: tracker.issues, id: {$cel: input.issueId}}}
+    set: {issue_id: {$cel: input.issueId}, body: {$cel: input.content}, agent: {$cel: principal.id}}
+    summary: {$cel: '"Comment on " + issue.title'}
 `

@@ -1,7 +1,8 @@
 package demo
 
 // tables is the tracker's schema, as its owners would write it: every rule that the application relies on is in
-// the database. Times are ISO 8601 text in UTC.
+// the database. Times are ISO 8601 text in UTC. Who is no user of the tracker (an agent) is known by agent; the database
+// gives issues their id and number, and keeps when they were changed.
 const tables = `
 CREATE TABLE organisations (
   id         TEXT NOT NULL PRIMARY KEY CHECK (length(id) BETWEEN 2 AND 40),
@@ -49,27 +50,29 @@ CREATE TABLE labels (
 );
 
 CREATE TABLE issues (
-  id            UUID NOT NULL PRIMARY KEY CHECK (length(id) = 36),
+  id            UUID NOT NULL PRIMARY KEY DEFAULT (lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-a' || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))) CHECK (length(id) = 36),
   org_id        TEXT NOT NULL REFERENCES organisations (id),
   project_id    UUID NOT NULL REFERENCES projects (id),
-  number        INTEGER NOT NULL CHECK (number > 0),
+  number        INTEGER CHECK (number > 0),
   type          TEXT NOT NULL CHECK (type IN ('Epic', 'Story', 'Task', 'Bug')),
   status        TEXT NOT NULL DEFAULT 'Backlog' CHECK (status IN ('Backlog', 'Todo', 'InProgress', 'Review', 'Done', 'Cancelled')),
   priority      TEXT NOT NULL DEFAULT 'Medium' CHECK (priority IN ('Low', 'Medium', 'High', 'Critical')),
   title         TEXT NOT NULL CHECK (length(title) BETWEEN 1 AND 200),
   body          TEXT NOT NULL DEFAULT '',
   assignee_id   UUID REFERENCES users (id),
-  reporter_id   UUID NOT NULL REFERENCES users (id),
+  reporter_id   UUID REFERENCES users (id),
   parent_id     UUID REFERENCES issues (id),
   estimate      REAL CHECK (estimate >= 0),
   due_date      DATE,
   custom        JSON NOT NULL DEFAULT '{}' CHECK (json_valid(custom)),
   legacy_id     BIGINT UNIQUE,
   internal_note TEXT,
-  created_at    TIMESTAMP NOT NULL,
-  updated_at    TIMESTAMP NOT NULL CHECK (updated_at >= created_at),
+  created_at    TIMESTAMP NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')),
+  updated_at    TIMESTAMP NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')) CHECK (updated_at >= created_at),
   deleted_at    TIMESTAMP CHECK (deleted_at >= created_at),
+  agent         TEXT,
   UNIQUE (project_id, number),
+  CHECK (reporter_id IS NOT NULL OR agent IS NOT NULL),
   CHECK (type <> 'Epic' OR parent_id IS NULL),
   CHECK (type <> 'Task' OR parent_id IS NOT NULL)
 );
@@ -82,9 +85,11 @@ CREATE INDEX issues_by_parent ON issues (parent_id);
 CREATE TABLE comments (
   id         INTEGER NOT NULL PRIMARY KEY,
   issue_id   UUID NOT NULL REFERENCES issues (id) ON DELETE CASCADE,
-  author_id  UUID NOT NULL REFERENCES users (id),
+  author_id  UUID REFERENCES users (id),
   body       TEXT NOT NULL CHECK (body <> ''),
-  created_at TIMESTAMP NOT NULL
+  created_at TIMESTAMP NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')),
+  agent      TEXT,
+  CHECK (author_id IS NOT NULL OR agent IS NOT NULL)
 );
 CREATE INDEX comments_by_issue ON comments (issue_id, created_at);
 CREATE INDEX comments_by_author ON comments (author_id);
@@ -121,5 +126,13 @@ BEGIN
   SELECT RAISE(ABORT, 'a Story stands under an Epic, a Task or Bug under a Story or Epic, of the same project')
   WHERE NOT EXISTS (SELECT 1 FROM issues p WHERE p.id = NEW.parent_id AND p.project_id = NEW.project_id
     AND (p.type = 'Epic' OR p.type = 'Story' AND NEW.type IN ('Task', 'Bug')));
+END;
+CREATE TRIGGER issues_number_of_new AFTER INSERT ON issues WHEN NEW.number IS NULL
+BEGIN
+  UPDATE issues SET number = (SELECT coalesce(max(number), 0) + 1 FROM issues WHERE project_id = NEW.project_id) WHERE id = NEW.id;
+END;
+CREATE TRIGGER issues_time_of_change AFTER UPDATE ON issues WHEN NEW.updated_at = OLD.updated_at AND NEW.number IS OLD.number
+BEGIN
+  UPDATE issues SET updated_at = max(strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), NEW.updated_at) WHERE id = NEW.id;
 END;
 `

@@ -47,9 +47,9 @@ func TestViews(t *testing.T) {
 		}
 		got = append(got, line)
 	}
-	const want = `comments: id/integer issue_id/uuid author_id/uuid body/string created_at/date
+	const want = `comments: id/integer issue_id/uuid author_id/uuid body/string created_at/date agent/string
 issue_labels: issue_id/uuid label_id/integer
-issues: id/uuid org_id/string project_id/uuid number/integer type/string status/string priority/string title/string body/string assignee_id/uuid reporter_id/uuid parent_id/uuid estimate/double due_date/day custom/json legacy_id/integer created_at/date updated_at/date deleted_at/date
+issues: id/uuid org_id/string project_id/uuid number/integer type/string status/string priority/string title/string body/string assignee_id/uuid reporter_id/uuid parent_id/uuid estimate/double due_date/day custom/json legacy_id/integer created_at/date updated_at/date deleted_at/date agent/string
 labels: id/integer org_id/string name/string colour/string
 organisations: id/string name/string plan/string created_at/date
 projects: id/uuid org_id/string key/string name/string description/string lead_id/uuid archived/boolean created_at/date

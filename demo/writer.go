@@ -140,7 +140,7 @@ func (w *writer) apiKeys(c company, users []user, founded time.Time) {
 func (w *writer) issue(is *issue) {
 	w.insert("issues", is.id, is.org, is.project, is.number, is.typ, is.status, is.priority, is.title, is.body,
 		orNull(is.assignee), is.reporter, orNull(is.parent), orNull(is.estimate), day(is.due), is.custom, orNull(is.legacy),
-		orNull(is.note), instant(is.created), instant(is.updated), instant(is.deleted))
+		orNull(is.note), instant(is.created), instant(is.updated), instant(is.deleted), nil)
 	for _, label := range is.labels {
 		w.insert("issue_labels", is.id, label)
 	}
@@ -161,7 +161,7 @@ func (w *writer) comments(issues []issue) {
 	all = all[:Comments]
 	slices.SortStableFunc(all, func(a, b comment) int { return a.created.Compare(b.created) })
 	for i, c := range all {
-		w.insert("comments", i+1, c.issue, c.author, c.body, instant(c.created))
+		w.insert("comments", i+1, c.issue, c.author, c.body, instant(c.created), nil)
 	}
 }
 

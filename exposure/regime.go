@@ -13,7 +13,9 @@ type Tool struct {
 	Name   string
 	Needs  identity.Scope
 	Writes policy.Write // as in policy.Use
-	Off    bool         // it exists, and the configuration doesn't serve it
+
+	Proposes bool // likewise
+	Off      bool // it exists, and the configuration doesn't serve it
 }
 
 // A Regime is rules in force over a catalogue, with the tools that there are: what operators ask about.

@@ -67,7 +67,7 @@ func (r *Regime) ToolVerdict(who identity.Principal, name string) Verdict {
 	case t.Off:
 		return Verdict{Reason: "tool_off", DeniedAt: AtGate, Rule: []string{"tools"}, Why: fmt.Sprintf("the configuration doesn't serve the tool %s", name)}
 	}
-	use := policy.Use{Tool: name, Needs: t.Needs, Writes: t.Writes}
+	use := policy.Use{Tool: name, Needs: t.Needs, Writes: t.Writes, Proposes: t.Proposes}
 	err := r.policy.May(who, use)
 	if err == nil {
 		return Verdict{Allowed: true, Why: fmt.Sprintf("the principal may call %s", name)}

@@ -93,6 +93,7 @@ func (r *serving) serveHTTP(ctx context.Context, t *terminal.Terminal, c *config
 	if err != nil {
 		return inUse(c.Listen, err)
 	}
+	p.Address = "http://" + l.Addr().String()
 	d := doors{plant: p, server: s, credentials: o.Tokens, log: log}
 	if err := d.open(ctx, h); err != nil {
 		return errors.Join(err, l.Close())

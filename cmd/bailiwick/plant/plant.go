@@ -15,7 +15,6 @@ import (
 
 	bailiwick "github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/audit"
-	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/config"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/limit"
@@ -25,7 +24,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/telemetry"
 	"github.com/bailiwick-dev/bailiwick/tool"
-	"github.com/bailiwick-dev/bailiwick/tool/describe"
+	"github.com/bailiwick-dev/bailiwick/tool/changes"
 )
 
 // A Plant is a configuration's running pieces. Close ends them, the last opened first.
@@ -35,8 +34,10 @@ type Plant struct {
 	Tokens   *identity.Tokens
 	Gateway  *bailiwick.Gateway
 	Tools    *tool.Set
+	room     *changes.Room
 	Prompts  *prompt.Set
 	Warnings []string // what sources left out
+	Address  string   // "http://host:port" by which people reach the server, set before it serves; "" for paths alone
 	stateKey []byte
 	latest   atomic.Pointer[config.Config] // Config, for who asks while it may be replaced; nil until Console
 
@@ -110,7 +111,7 @@ func (p *Plant) openGateway(ctx context.Context) error {
 	observer, log := p.observers()
 	p.Gateway, warnings, err = bailiwick.New(ctx, bailiwick.Options{
 		Sources: p.sources, Rules: c.Rules, Observer: observer, Audit: log, Args: args, Limits: limits(c.Limits, p.Store), Price: c.Limits.Price,
-		Secret: keys["cursors"], Budget: c.Budget, Changes: change.NewQueue(change.Options{Store: p.Store}), Today: p.Tokens, History: p.Store,
+		Secret: keys["cursors"], Budget: c.Budget, Changes: p.queue(), Today: p.Tokens, History: p.Store,
 	})
 	if err != nil {
 		return RuleFaults(c, err)
@@ -125,7 +126,16 @@ func (p *Plant) openGateway(ctx context.Context) error {
 		return err
 	}
 	p.Warnings = slices.Concat(c.Notes, warnings, listed, strays)
-	if p.Tools, err = tool.NewSet(p.Gateway, tools(c, p.opened)...); err != nil {
+	rules, err := policy.New(c.Rules, p.Gateway.Catalogue())
+	if err != nil {
+		return err
+	}
+	actions, err := compileActions(c, rules)
+	if err != nil {
+		return err
+	}
+	p.room = changes.New(changes.Options{Gateway: p.Gateway, Actions: actions, Link: p.link})
+	if p.Tools, err = tool.NewSet(p.Gateway, tools(c, p.opened, p.room)...); err != nil {
 		return err
 	}
 	return p.openPrompts()
@@ -155,33 +165,6 @@ func RuleFaults(c *config.Config, err error) error {
 		return err
 	}
 	return &config.Error{Faults: faults}
-}
-
-// allTools are the tools that a configuration can name.
-func allTools(c *config.Config) []tool.Tool {
-	data := tool.Data(tool.Options{QueryRows: c.Limits.QueryRows, SampleRows: c.Limits.SampleRows, Timeouts: c.Limits.Timeouts})
-	return append(data, describe.Tools(c.Limits.Timeouts)...)
-}
-
-// ToolNames returns the names of all tools that there are, served or not.
-func ToolNames(c *config.Config) []string {
-	names := []string{"list_tools"} // every set has it
-	for _, t := range allTools(c) {
-		names = append(names, t.Name)
-	}
-	return names
-}
-
-// CheckTools refuses names of tools in c that no tool has.
-func CheckTools(c *config.Config) error { return c.CheckTools(ToolNames(c)) }
-
-// tools are those that c serves over sources: what only some sources can answer is served where there is such a one.
-func tools(c *config.Config, sources []config.Source) []tool.Tool {
-	described := slices.ContainsFunc(sources, func(s config.Source) bool { return s.Metadata != nil })
-	return slices.DeleteFunc(allTools(c), func(t tool.Tool) bool {
-		about := slices.ContainsFunc(describe.Tools(nil), func(d tool.Tool) bool { return d.Name == t.Name })
-		return !c.Tools.Allows(t.Name) || about && !described || !about && c.Tools.Lean && !slices.Contains(tool.Lean(), t.Name)
-	})
 }
 
 func limits(l config.Limits, store Store) limit.Options {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/config"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -24,12 +25,16 @@ import (
 func (p *Plant) Reload(ctx context.Context, c *config.Config) ([]string, error) {
 	catalogue := p.Gateway.Catalogue()
 	warnings, listed := c.CheckLists(namesOf(c, catalogue))
-	_, ruled := policy.New(c.Rules, catalogue)
+	rules, ruled := policy.New(c.Rules, catalogue)
+	var actions *action.Set
+	var acted error
 	if ruled != nil {
 		ruled = RuleFaults(c, ruled)
+	} else {
+		actions, acted = compileActions(c, rules)
 	}
 	prompts, prompted := Prompts(c)
-	if err := merge(&config.Config{}, []error{CheckTools(c), listed, ruled, prompted}); err != nil {
+	if err := merge(&config.Config{}, []error{CheckTools(c), listed, ruled, acted, prompted}); err != nil {
 		return nil, err
 	}
 	if c.Rules.Version != p.Config.Rules.Version {
@@ -37,12 +42,14 @@ func (p *Plant) Reload(ctx context.Context, c *config.Config) ([]string, error) 
 			return nil, RuleFaults(c, err)
 		}
 	}
-	if before := p.Config; !reflect.DeepEqual(served(before), served(c)) {
-		var out []string
-		for _, t := range tools(before, p.opened) {
-			out = append(out, t.Name)
-		}
-		if err := p.Tools.Replace(out, tools(c, p.opened)); err != nil {
+	before := p.Config
+	var out []string
+	for _, t := range tools(before, p.opened, p.room) {
+		out = append(out, t.Name)
+	}
+	p.room.SetActions(actions)
+	if !reflect.DeepEqual(served(before), served(c)) {
+		if err := p.Tools.Replace(out, tools(c, p.opened, p.room)); err != nil {
 			return nil, err
 		}
 	}
@@ -66,8 +73,9 @@ func served(c *config.Config) any {
 		tools            config.Tools
 		queries, samples int
 		timeouts         map[string]time.Duration
+		actions          []action.Declaration
 	}
-	return decides{c.Tools, c.Limits.QueryRows, c.Limits.SampleRows, c.Limits.Timeouts}
+	return decides{c.Tools, c.Limits.QueryRows, c.Limits.SampleRows, c.Limits.Timeouts, c.Actions}
 }
 
 // Restart returns the keys of a configuration that differ from those that a server started with, and that only a
@@ -94,10 +102,17 @@ func Restart(started, now *config.Config) []string {
 		differ("sources."+name, sources[name][0], sources[name][1])
 	}
 	differ("budget", a.Budget, b.Budget)
-	for _, l := range []*config.Limits{&a.Limits, &b.Limits} {
+	for _, l := range []*config.Limits{&a.Limits, &b.Limits} { // what is in force at once
 		l.QueryRows, l.SampleRows, l.Timeouts = 0, 0, nil
 	}
 	differ("limits", a.Limits, b.Limits)
+	differ("review", a.Review, b.Review)
+	for _, s := range b.Sources {
+		if b.Writes(s) && !a.Writes(s) { // sources are opened for writing at the start
+			keys = append(keys, "gates")
+			break
+		}
+	}
 	differ("auth", plain(a.Auth.Anonymous, a.Auth), plain(b.Auth.Anonymous, b.Auth))
 	differ("stdio", plain(&a.Stdio, config.Auth{}), plain(&b.Stdio, config.Auth{}))
 	differ("server", a.Server, b.Server)

@@ -36,6 +36,9 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 	if len(errs) == 2 { // all sources are there, so what rules name must be too
 		if s.Policy, err = policy.New(c.Rules, catalogue); err != nil {
 			errs = append(errs, RuleFaults(c, err))
+		} else {
+			_, err := compileActions(c, s.Policy)
+			errs = append(errs, err)
 		}
 		warnings, err := c.CheckLists(namesOf(c, catalogue))
 		s.Warnings, errs = append(s.Warnings, warnings...), append(errs, err)
@@ -45,20 +48,6 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 	}
 	s.Regime, err = exposure.Over(s.Policy, Offers(c))
 	return s, err
-}
-
-// Offers are the tools that there are, and whether c serves them.
-func Offers(c *config.Config) []exposure.Tool {
-	served := map[string]bool{}
-	for _, t := range tools(c, c.Sources) {
-		served[t.Name] = true
-	}
-	all := allTools(c)
-	out := make([]exposure.Tool, len(all))
-	for i := range all {
-		out[i] = exposure.Tool{Name: all[i].Name, Needs: all[i].Needs(), Writes: all[i].Writes, Off: !served[all[i].Name]}
-	}
-	return out
 }
 
 // merge makes one error of all faults of the file, with what else is wrong as faults of its source.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/config"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/sqldb"
@@ -21,6 +22,15 @@ type keptWritable struct {
 	kept
 	source.Writer
 }
+
+// queue is where what agents propose waits for people.
+func (p *Plant) queue() *change.Queue {
+	c := p.Config
+	return change.NewQueue(change.Options{Store: p.Store, Life: c.Review.Life, Most: c.Limits.Pending, Single: c.Review.Single})
+}
+
+// link is where people look at a change, below the address that they reach the server by.
+func (p *Plant) link(id string) string { return p.Address + "/console/changes/" + id }
 
 // openWritable opens s for writing as well, where it can. A source that only lets itself be read stays as it is, and the
 // warning says why.
@@ -52,7 +62,9 @@ func (p *Plant) Apply(ctx context.Context, log *slog.Logger) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		p.Gateway.Execute(ctx, func(err error) { log.Error("a change could not be brought to its end; it is tried again", "error", err) })
+		p.Gateway.Execute(ctx, func(err error) {
+			log.Error("a change could not be brought to its end; it is tried again", "error", err)
+		})
 	}()
 	return func() {
 		cancel()

@@ -1,0 +1,94 @@
+package plant
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/action"
+	"github.com/bailiwick-dev/bailiwick/config"
+	"github.com/bailiwick-dev/bailiwick/exposure"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/tool"
+	"github.com/bailiwick-dev/bailiwick/tool/changes"
+	"github.com/bailiwick-dev/bailiwick/tool/describe"
+)
+
+// compileActions compiles the actions of c against rules. What is wrong with them is at its place in the file.
+func compileActions(c *config.Config, p *policy.Policy) (*action.Set, error) {
+	set, err := action.Compile(c.Actions, p)
+	if err == nil {
+		return set, nil
+	}
+	faults := &config.Error{}
+	for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
+		f, ok := errors.AsType[*action.Fault](e)
+		if !ok {
+			return nil, err
+		}
+		faults.Faults = append(faults.Faults, c.WrongAction(f))
+	}
+	return nil, faults
+}
+
+// allTools are the tools that a configuration can name, over room; nil for tools that are named and not called.
+func allTools(c *config.Config, room *changes.Room) []tool.Tool {
+	o := tool.Options{QueryRows: c.Limits.QueryRows, SampleRows: c.Limits.SampleRows, Timeouts: c.Limits.Timeouts}
+	var more []tool.Tool
+	if room == nil {
+		more = changes.New(changes.Options{}).Tools()
+		for _, a := range c.Actions {
+			scope := cmp.Or(a.Permission, identity.Write)
+			if a.Do == action.Delete {
+				scope = cmp.Or(a.Permission, identity.Delete)
+			}
+			if a.Tool {
+				more = append(more, tool.Tool{Name: a.Name, Scope: scope, Writes: policy.WriteAction, Proposes: true})
+			}
+		}
+	} else {
+		o.Writing, more = room, room.Tools()
+	}
+	for i := range more {
+		if d, ok := c.Limits.Timeouts[more[i].Name]; ok {
+			more[i].Timeout = d
+		}
+	}
+	return slices.Concat(tool.Data(o), describe.Tools(c.Limits.Timeouts), more)
+}
+
+// ToolNames returns the names of all tools that there are, served or not.
+func ToolNames(c *config.Config) []string {
+	names := []string{"list_tools"} // every set has it
+	for _, t := range allTools(c, nil) {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// CheckTools refuses names of tools in c that no tool has.
+func CheckTools(c *config.Config) error { return c.CheckTools(ToolNames(c)) }
+
+// tools are those that c serves over sources: what only some sources can answer is served where there is such a one.
+func tools(c *config.Config, sources []config.Source, room *changes.Room) []tool.Tool {
+	described := slices.ContainsFunc(sources, func(s config.Source) bool { return s.Metadata != nil })
+	return slices.DeleteFunc(allTools(c, room), func(t tool.Tool) bool {
+		about := slices.ContainsFunc(describe.Tools(nil), func(d tool.Tool) bool { return d.Name == t.Name })
+		return !c.Tools.Allows(t.Name) || about && !described || !about && c.Tools.Lean && !slices.Contains(tool.Lean(), t.Name)
+	})
+}
+
+// Offers are the tools that there are, and whether c serves them.
+func Offers(c *config.Config) []exposure.Tool {
+	served := map[string]bool{}
+	for _, t := range tools(c, c.Sources, nil) {
+		served[t.Name] = true
+	}
+	all := allTools(c, nil)
+	out := make([]exposure.Tool, len(all))
+	for i := range all {
+		out[i] = exposure.Tool{Name: all[i].Name, Needs: all[i].Needs(), Writes: all[i].Writes, Proposes: all[i].Proposes, Off: !served[all[i].Name]}
+	}
+	return out
+}
