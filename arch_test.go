@@ -91,7 +91,7 @@ var mayImport = map[string]string{
 	"prompt":          ". identity policy problem query schema tool value",
 	"server":          "identity problem prompt server/gate server/metadata server/observe server/state server/wire tool value",
 	"server/wire":     "problem value",
-	"api":             ". change identity problem review server/gate server/wire value",
+	"api":             ". change identity notify problem review server/gate server/wire value",
 	"server/gate":     "",
 	"server/metadata": "identity",
 	"server/state":    "",
@@ -102,7 +102,7 @@ var mayImport = map[string]string{
 	"console/ledger":  "audit",
 	"console/session": "",
 	"conformance":     "identity problem server tool value",
-	"config":          "action change config/strict identity identity/oidc policy policy/expression problem query schema value write",
+	"config":          "action change config/strict identity identity/oidc notify policy policy/expression problem query schema value write",
 	"config/strict":   "problem query value",
 	"client":          "problem value",
 
@@ -145,7 +145,7 @@ var mayImport = map[string]string{
 	"cmd/bailiwick/oneshot":  ". client cmd/bailiwick/export cmd/bailiwick/plant cmd/bailiwick/terminal identity problem server value",
 	"cmd/bailiwick/plant":    "*",
 	"cmd/bailiwick/policies": "audit cmd/bailiwick/plant cmd/bailiwick/terminal config config/strict expect exposure exposure/findings identity problem trial",
-	"cmd/bailiwick/reviews":  "api change client cmd/bailiwick/terminal problem review value",
+	"cmd/bailiwick/reviews":  "api change client cmd/bailiwick/terminal notify problem review value",
 	"cmd/bailiwick/terminal": "client config problem",
 	"cmd/bailiwick/tokens":   "cmd/bailiwick/plant cmd/bailiwick/terminal config exposure identity policy/expression problem query value",
 }

@@ -31,14 +31,16 @@ const (
 	patience = 5 * time.Second
 )
 
-// Options configure the API. All but Logger must be set.
+// Options configure the API. All but Logger, Beat, and Deliveries with Record must be set.
 type Options struct {
-	Desk      func(who identity.Principal, correlation string) bailiwick.Desk
-	Identify  func(*http.Request) (identity.Principal, error) // see server.Server.Identify
-	Challenge string                                          // the WWW-Authenticate header of a 401
-	Closing   context.Context                                 // ends when the server begins to close: streams have no end of their own
-	Logger    *slog.Logger                                    // nil logs nothing
-	Beat      time.Duration                                   // between signs of life in a stream, at each of which its credential is asked again; 0 takes 15 s
+	Desk       func(who identity.Principal, correlation string) bailiwick.Desk
+	Identify   func(*http.Request) (identity.Principal, error)                                                                     // see server.Server.Identify
+	Challenge  string                                                                                                              // the WWW-Authenticate header of a 401
+	Deliveries Deliveries                                                                                                          // of notifications; nil serves none
+	Record     func(context.Context, identity.Principal, bailiwick.Ask, func(context.Context, *bailiwick.Call) (int, error)) error // Gateway.Do, under which deliveries are looked at
+	Closing    context.Context                                                                                                     // ends when the server begins to close: streams have no end of their own
+	Logger     *slog.Logger                                                                                                        // nil logs nothing
+	Beat       time.Duration                                                                                                       // between signs of life in a stream, at each of which its credential is asked again; 0 takes 15 s
 }
 
 // An API serves /api/changes and what is below it.
@@ -69,12 +71,16 @@ func (a *API) Handler() http.Handler {
 	for verb, d := range decisions {
 		routes["/api/changes/{id}/"+verb] = map[string]answer{http.MethodPost: d.answer}
 	}
+	mux.Handle("/api/changes/events", a.guard(a.events))
+	if a.options.Deliveries != nil {
+		routes["/api/deliveries"] = map[string]answer{http.MethodGet: a.deliveries}
+		routes["/api/deliveries/{id}/redeliver"] = map[string]answer{http.MethodPost: a.redeliver}
+	}
 	for path, methods := range routes {
 		mux.Handle(path, a.guard(a.ask(methods)))
 	}
-	mux.Handle("/api/changes/events", a.guard(a.events))
 	mux.Handle("/api/", a.guard(func(_ http.ResponseWriter, r *http.Request, c *call) error {
-		if _, err := a.admit(r, c); err != nil { // who may not come in learns of no path
+		if _, _, err := a.admit(r, c); err != nil { // who may not come in learns of no path
 			return err
 		}
 		return problem.New(problem.NotFound, "there is no such path; GET /api/changes lists changes")
@@ -93,9 +99,11 @@ type answer func(ctx context.Context, desk bailiwick.Desk, r *request) (any, err
 
 // A request is what an answer may look at.
 type request struct {
-	id   string
-	http *http.Request
-	body []byte
+	who         identity.Principal
+	correlation string
+	id          string
+	http        *http.Request
+	body        []byte
 }
 
 // guard answers errors and panics, and sets what every answer has.
@@ -119,24 +127,24 @@ func (a *API) guard(h func(http.ResponseWriter, *http.Request, *call) error) htt
 	}
 }
 
-// admit returns the desk of who sends r.
-func (a *API) admit(r *http.Request, c *call) (bailiwick.Desk, error) {
+// admit returns who sends r, and their desk.
+func (a *API) admit(r *http.Request, c *call) (identity.Principal, bailiwick.Desk, error) {
 	who, err := a.options.Identify(r)
 	if err != nil {
-		return nil, err
+		return who, nil, err
 	}
 	if who.Kind != identity.Human || !who.Has(identity.Review) || who.Depth > 0 {
-		return nil, &problem.Error{Code: problem.PermissionDenied, Kind: "not_a_reviewer", Scope: string(identity.Review),
+		return who, nil, &problem.Error{Code: problem.PermissionDenied, Kind: "not_a_reviewer", Scope: string(identity.Review),
 			Detail:     "changes are decided about by people: this needs the credential of a human with the scope review",
 			Suggestion: `make one with "bailiwick token create --kind human --owner YOU --scopes review"`}
 	}
-	return a.options.Desk(who, c.correlation), nil
+	return who, a.options.Desk(who, c.correlation), nil
 }
 
 // ask answers a path that has these methods.
 func (a *API) ask(methods map[string]answer) func(http.ResponseWriter, *http.Request, *call) error {
 	return func(w http.ResponseWriter, r *http.Request, c *call) error {
-		desk, err := a.admit(r, c)
+		who, desk, err := a.admit(r, c)
 		if err != nil {
 			return err
 		}
@@ -155,7 +163,7 @@ func (a *API) ask(methods map[string]answer) func(http.ResponseWriter, *http.Req
 		if err != nil {
 			return err
 		}
-		out, err := do(r.Context(), desk, &request{id: r.PathValue("id"), http: r, body: body})
+		out, err := do(r.Context(), desk, &request{who: who, correlation: c.correlation, id: r.PathValue("id"), http: r, body: body})
 		if err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ import (
 // parameter after, or with what happens from now on. The credential is asked again before anything is sent: one that is
 // revoked hears no more.
 func (a *API) events(w http.ResponseWriter, r *http.Request, c *call) error {
-	desk, err := a.admit(r, c)
+	_, desk, err := a.admit(r, c)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (a *API) events(w http.ResponseWriter, r *http.Request, c *call) error {
 	s := stream{w: w, control: http.NewResponseController(w)}
 	s.send("retry: 1000\n\n")
 	for s.err == nil && ctx.Err() == nil {
-		if desk, err = a.admit(r, c); err == nil {
+		if _, desk, err = a.admit(r, c); err == nil {
 			at, err = a.tell(ctx, &s, desk, at)
 		}
 		if err != nil { // it has begun: all that can be said is its end

@@ -53,9 +53,10 @@ type Config struct {
 	Lenient bool     // names in lists of principals and tokens that name nothing are warnings, not faults
 	Notes   []string // what is right and has no effect, for the operator
 
-	Telemetry Telemetry
-	Actions   []action.Declaration // in the order of the file, those of classes first
-	Review    Review
+	Telemetry     Telemetry
+	Notifications Notifications
+	Actions       []action.Declaration // in the order of the file, those of classes first
+	Review        Review
 
 	document    strict.Document
 	expressions *expression.Compiler

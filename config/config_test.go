@@ -17,6 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/demo"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/identity/oidc"
+	"github.com/bailiwick-dev/bailiwick/notify"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/policy/expression"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -161,6 +162,16 @@ server:
   sessions: {idle: 10m, max: 50, each: 5}
   metrics: {listen: "127.0.0.1:9464"}
 log: {level: "${LEVEL}", format: text, calls: false}
+notifications:
+  url: https://gate.example
+  webhooks:
+    ops:
+      url: https://hooks.example/bailiwick
+      secret: whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
+      events: [created, applied]
+      format: webhook
+      private: false
+      attempts: 5
 telemetry:
   otlp: {endpoint: "https://collector.example:4318", headers: {authorization: "Bearer ${PG_PASSWORD}"}, insecure: false}
   sample: 0.25
@@ -266,6 +277,9 @@ func TestParse(t *testing.T) {
 		Log: config.Log{Level: slog.LevelWarn, Text: true, Quiet: true},
 		Telemetry: config.Telemetry{Traces: true, Sample: 0.25, Environment: true,
 			OTLP: config.OTLP{Endpoint: "https://collector.example:4318", Headers: map[string]string{"authorization": "Bearer hunter2"}}},
+		Notifications: config.Notifications{URL: "https://gate.example", Hooks: []notify.Hook{{Name: "ops", URL: "https://hooks.example/bailiwick",
+			Secret: func() []byte { b, _ := notify.Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"); return b }(),
+			Events: []change.EventKind{change.EventCreated, change.EventApplied}, Form: notify.Webhook, Attempts: 5}}},
 		Actions: []action.Declaration{
 			{Name: "close", On: "tracker.issues", Title: "Close it", Description: "Closes an issue", Do: action.Update,
 				Input:     object(t, `{"required": ["issue"], "properties": {"issue": {"type": "string"}, "size": {"type": "number", "default": 1.50}}}`),

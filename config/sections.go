@@ -54,10 +54,11 @@ func (c *Config) shape() strict.Shape {
 		{Name: "gates", Doc: "What agents may write at all", Shape: c.gates()},
 		{Name: "review", Doc: "Which changes need how many people's approval: a list of rules, or an object with rules", Shape: c.review()},
 		{Name: "actions", Doc: "Named writes, as in classes, each with the class that it is on", Shape: c.actions("", true)},
+		{Name: "notifications", Doc: "Who is told of what happens to changes", Shape: c.notifications()},
 		{Name: "log", Doc: "What is logged, on standard error", Shape: c.Log.shape()},
 		{Name: "telemetry", Doc: "Which calls are traced, and where to; without it none are", Shape: c.Telemetry.shape()},
 	}
-	keys = append(keys, strict.Later("resources", "notifications")...)
+	keys = append(keys, strict.Later("resources")...)
 	return strict.Object(keys, c.check)
 }
 

@@ -29,7 +29,7 @@ func (d *doors) open(ctx context.Context, agents http.Handler) error {
 	d.handler = mux
 	mux.Handle("/", agents)
 	mux.Handle("/api/", api.New(api.Options{Desk: d.plant.Gateway.Desk, Identify: d.server.Identify, Challenge: d.server.Challenge(),
-		Closing: ctx, Logger: d.log}).Handler())
+		Deliveries: d.plant.Store, Record: d.plant.Gateway.Do, Closing: ctx, Logger: d.log}).Handler())
 	if d.credentials == nil {
 		return nil
 	}

@@ -102,6 +102,7 @@ func (r *serving) serveHTTP(ctx context.Context, t *terminal.Terminal, c *config
 	r.plant, r.server, r.log = p, s, o.Logger
 	defer r.watch(ctx, &w)()
 	defer p.Apply(ctx, log)()
+	defer p.Notify(ctx, "http://"+l.Addr().String(), log)()
 	if err := ready(t, l); err != nil {
 		return errors.Join(err, l.Close())
 	}

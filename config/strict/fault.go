@@ -144,6 +144,7 @@ func dotted(at string) string {
 var passwords = []*regexp.Regexp{
 	regexp.MustCompile(`(://[^:/?#\s]*:)([^\s"']*)@`),
 	regexp.MustCompile(`(?i)(password=)([^\s"'&]*)`),
+	regexp.MustCompile(`(?i)(\bsecret["']?:\s+)([^$,}\n][^,}\n]*)`),
 }
 
 // starred returns line with a star for each character of its passwords. What ${…} stands for isn't in the line.

@@ -118,6 +118,7 @@ func Restart(started, now *config.Config) []string {
 	differ("server", a.Server, b.Server)
 	differ("log", a.Log, b.Log)
 	differ("telemetry", a.Telemetry, b.Telemetry)
+	differ("notifications", a.Notifications, b.Notifications)
 	return keys
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/event"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/limit"
+	"github.com/bailiwick-dev/bailiwick/notify"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/store/postgres"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
@@ -29,6 +30,7 @@ type Store interface {
 	limit.Ledger
 	change.Store
 	event.Bus
+	notify.Store
 	source.Pinger
 	Secret(ctx context.Context, name string) ([]byte, error)
 	io.Closer
