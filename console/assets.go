@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"path"
+	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -29,6 +30,7 @@ func readAssets() (map[string]asset, error) {
 		return nil, fmt.Errorf("console: list the assets: %w", err)
 	}
 	out := map[string]asset{}
+	bodies := map[string][]byte{}
 	for _, e := range entries {
 		body, err := assetFiles.ReadFile("assets/" + e.Name())
 		if err != nil {
@@ -38,10 +40,17 @@ func readAssets() (map[string]asset, error) {
 		if !ok {
 			return nil, fmt.Errorf("console: the asset %s has no known kind", e.Name())
 		}
-		sum := sha256.Sum256(body)
-		out[e.Name()] = asset{body: body, kind: kind, tag: `"` + hex.EncodeToString(sum[:8]) + `"`}
+		bodies[e.Name()] = body
+		out[e.Name()] = newAsset(body, kind)
 	}
+	// In one file: htmx begins as soon as it may, and an extension that came in another could be too late.
+	out["live.js"] = newAsset(slices.Concat(bodies["htmx.min.js"], []byte("\n;\n"), bodies["hx-sse.min.js"]), kinds[".js"])
 	return out, nil
+}
+
+func newAsset(body []byte, kind string) asset {
+	sum := sha256.Sum256(body)
+	return asset{body: body, kind: kind, tag: `"` + hex.EncodeToString(sum[:8]) + `"`}
 }
 
 // asset serves one file, which a browser may keep as long as it asks whether it is still the same.

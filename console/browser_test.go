@@ -67,10 +67,10 @@ func (w *world) tab(t *testing.T, browser context.Context, secret string) *tab {
 
 func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, 90*time.Second)
+	ctx, cancel := context.WithTimeout(b.ctx, 40*time.Second)
 	defer cancel()
 	if err := chromedp.Do(ctx, actions...); err != nil {
-		b.t.Fatal(err)
+		b.t.Fatalf("%v\n%s", err, eval[string](b, "location.href + \"\\n\" + document.body.innerText"))
 	}
 }
 
@@ -128,7 +128,7 @@ func (b *tab) dark(on bool) {
 // eval returns what a script yields.
 func eval[T any](b *tab, script string) T {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, 90*time.Second)
+	ctx, cancel := context.WithTimeout(b.ctx, 40*time.Second)
 	defer cancel()
 	out, err := chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
 	if err != nil {

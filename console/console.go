@@ -37,7 +37,7 @@ const streams = 500
 type Options struct {
 	Desk        func(who identity.Principal, correlation string) bailiwick.Desk
 	Credentials identity.Authenticator    // asked anew for each request
-	Allow       func(*http.Request) error // refuses what comes from another host or origin than /mcp takes; nil refuses nothing
+	Allow       func(*http.Request) error // refuses names of hosts that /mcp doesn't take; nil refuses none
 	Admit       Admit                     // what pages that ask no Desk are admitted, limited and recorded by
 
 	Audit    audit.Reader

@@ -72,6 +72,10 @@ func (c *Console) signInPage(v *visit) error {
 		http.Redirect(v.w, v.r, p.Next, http.StatusSeeOther)
 		return nil
 	}
+	if q.Has("kept") {
+		p.Wrong = "The browser has not kept your session: this address is plain http, over which nobody should send a token. " +
+			"Use https, or the address of this machine itself."
+	}
 	return c.signInWith(v, p, http.StatusOK)
 }
 
@@ -92,10 +96,6 @@ func (c *Console) signInWith(v *visit, p signingIn, status int) error {
 func (c *Console) signIn(v *visit) error {
 	form := v.r.PostForm
 	p := signingIn{Next: within(form.Get("next"))}
-	if !plainly(v.r) && strings.HasPrefix(v.r.Header.Get("Origin"), "http://") {
-		p.Wrong = "This address is plain http, over which nobody should send a token. Use https, or the address of this machine itself."
-		return c.signInWith(v, p, http.StatusForbidden)
-	}
 	credential := strings.TrimSpace(form.Get("credential"))
 	if code := form.Get("link"); code != "" {
 		var ok bool
@@ -129,7 +129,11 @@ func (c *Console) signIn(v *visit) error {
 		c.sessions.End(v.session)
 	}
 	http.SetCookie(v.w, c.cookie(v.r, c.sessions.Begin(credential)))
-	http.Redirect(v.w, v.r, p.Next, http.StatusSeeOther)
+	to := p.Next
+	if !plainly(v.r) { // a browser that speaks plain http keeps no such cookie, and is to be told so
+		to = Path + "/sign-in?kept=yes&next=" + url.QueryEscape(p.Next)
+	}
+	http.Redirect(v.w, v.r, to, http.StatusSeeOther)
 	return nil
 }
 

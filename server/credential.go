@@ -67,10 +67,11 @@ func (s *Server) Identify(r *http.Request) (identity.Principal, error) {
 	return identity.Principal{}, problem.New(problem.InvalidArgument, f.Message)
 }
 
-// Allow refuses a request to another door of the same program that comes from another host or origin than /mcp takes.
+// Allow refuses a request to another door of the same program by a host's name that /mcp doesn't take. Where pages send
+// no Origin, the door itself keeps other sites out.
 func (s *Server) Allow(r *http.Request) error {
-	if f := s.fromElsewhere(r); f != nil {
-		return problem.New(problem.SecurityBlocked, f.Message)
+	if !s.hostAllowed(r) {
+		return problem.New(problem.SecurityBlocked, "Forbidden: Host")
 	}
 	return nil
 }

@@ -76,6 +76,12 @@
   if (location.hash === "#to-reject") reveal("reject", "reject-text");
   if (location.hash === "#to-approve") reveal("approve");
 
+  // Nobody should send a token where others read along.
+  if (!window.isSecureContext && one("#plain")) {
+    one("#plain").hidden = false;
+    every(".door button").forEach((b) => { b.disabled = true; });
+  }
+
   // A form is sent once.
   document.addEventListener("submit", (e) => {
     if (e.target.method !== "post") return;

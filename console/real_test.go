@@ -1,0 +1,209 @@
+package console_test
+
+import (
+	"context"
+	"database/sql"
+
+	"log/slog"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/plant"
+	"github.com/bailiwick-dev/bailiwick/demo"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/server"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// house is the demo's tracker behind a whole gateway, as "bailiwick serve" makes it.
+type house struct {
+	*world
+	plant *plant.Plant
+	db    *sql.DB // the tracker, as others write to it
+	agent identity.Principal
+}
+
+func newHouse(t testing.TB) *house {
+	t.Helper()
+	dir := t.TempDir()
+	path, file := filepath.Join(dir, "tracker.db"), filepath.Join(dir, plant.DefaultFile)
+	if err := demo.Create(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(demo.Config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := plant.LoadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Rules.Gates = policy.Gates{Writes: policy.Review, RawWrites: policy.Review}
+	p, err := plant.Build(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	s, err := server.New(p.Door())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{tokens: p.Tokens, log: &strings.Builder{}}
+	log := slog.New(slog.NewTextHandler(w.log, nil))
+	t.Cleanup(p.Apply(context.WithoutCancel(t.Context()), log))
+	if w.console, err = p.Console(t.Context(), s, p.Tokens, log); err != nil {
+		t.Fatal(err)
+	}
+	front := httptest.NewServer(w.console.Handler())
+	t.Cleanup(front.Close)
+	t.Cleanup(w.console.Close)
+	w.url = front.URL
+	h := &house{world: w, plant: p}
+	if h.db, err = sql.Open("sqlite", path+"?_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { h.db.Close() })
+	token, _, err := p.Tokens.Create(t.Context(), identity.Local("test"), identity.Token{Name: "triage-bot", Owner: "maria", Tenant: demo.Acme,
+		Scopes: []identity.Scope{identity.Read, identity.Write, identity.Delete}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.agent, err = token.Principal(); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// person makes a reviewer of the tenant and returns their token.
+func (h *house) person(t testing.TB, owner string) string {
+	t.Helper()
+	_, secret, err := h.tokens.Create(t.Context(), identity.Local("test"), identity.Token{Name: owner, Owner: owner, Kind: identity.Human, Tenant: demo.Acme,
+		Scopes: []identity.Scope{identity.Read, identity.Review, identity.Audit, identity.Operator}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return secret
+}
+
+// issue returns the id and the title of the nth issue of the tenant.
+func (h *house) issue(t testing.TB, n int) (id, title string) {
+	t.Helper()
+	err := h.db.QueryRow(`SELECT id, title FROM issues WHERE org_id = ? AND deleted_at IS NULL AND status = 'Todo' ORDER BY number, id LIMIT 1 OFFSET ?`, demo.Acme, n).Scan(&id, &title)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id, title
+}
+
+func (h *house) title(t testing.TB, id string) (title string) {
+	t.Helper()
+	if err := h.db.QueryRow(`SELECT title FROM issues WHERE id = ?`, id).Scan(&title); err != nil {
+		t.Fatal(err)
+	}
+	return title
+}
+
+// retitle has the agent propose another title, and returns the change's id.
+func (h *house) retitle(t testing.TB, issue, title string) (change string) {
+	t.Helper()
+	doc := value.OfObject([]value.Member{{Name: "title", Value: value.OfString(title)}})
+	w := &write.Update{Class: "issues", ID: issue, Data: doc}
+	err := h.plant.Gateway.Do(t.Context(), h.agent, bailiwick.Ask{Tool: "update_object", Needs: identity.Write, Writes: policy.WriteRaw, Proposes: true, Correlation: "c1"},
+		func(ctx context.Context, c *bailiwick.Call) (int, error) {
+			s, err := c.Propose(ctx, write.Request{Writes: []write.Write{w}, Tool: "update_object", Reason: "The title says too little.", Input: doc})
+			if err == nil {
+				change = s.ID
+			}
+			return 0, err
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return change
+}
+
+// TestBrowserReal: on a screen of the size of a phone a reviewer signs in, understands a change, is stopped when the
+// record has moved or when they own the agent, approves, sees it applied once, and reverts it. All of it is real.
+func TestBrowserReal(t *testing.T) {
+	h := newHouse(t)
+	browser := chrome(t)
+	first, old := h.issue(t, 0)
+	second, _ := h.issue(t, 1)
+	kept := h.retitle(t, first, "Refunds are paid out twice when a retry comes in")
+	moved := h.retitle(t, second, "Something else")
+	rosa, maria := h.tab(t, browser, ""), h.tab(t, browser, h.person(t, "maria"))
+	rosa.size(360, 740, true)
+
+	rosa.open(h.console.Link(h.person(t, "rosa"), 1<<40))
+	rosa.click("button.first")
+	rosa.visible("nav[aria-label=Pages]")
+	rosa.open("/console/changes")
+	rosa.visible(`a.title[href$="` + kept + `"]`)
+	rosa.shoot("real-queue", true)
+	if wrong := eval[string](rosa, look); wrong != "" {
+		t.Error("queue:", wrong)
+	}
+	rosa.click(`a.title[href$="` + kept + `"]`)
+	rosa.visible("#approve")
+	rosa.shoot("real-change", true)
+	if wrong := eval[string](rosa, look); wrong != "" {
+		t.Error("change:", wrong)
+	}
+	for _, want := range []string{"Refunds are paid out twice", "The title says too little.", "triage-bot", "maria"} {
+		if text := eval[string](rosa, `document.querySelector("main").innerText`); !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	maria.open("/console/changes/" + kept)
+	if !eval[bool](maria, `document.getElementById("approve").disabled`) {
+		t.Error("the agent's owner may approve")
+	}
+	maria.shoot("real-own", false)
+	rosa.click("#approve")
+	rosa.visible(".outcome.state-applied")
+	rosa.shoot("real-applied", true)
+	if got := h.title(t, first); got != "Refunds are paid out twice when a retry comes in" {
+		t.Errorf("the issue is called %q", got)
+	}
+	maria.waitFor(`document.querySelector(".outcome.state-applied") !== null`) // by itself
+
+	if _, err := h.db.Exec(`UPDATE issues SET title = 'Moved on' WHERE id = ?`, second); err != nil {
+		t.Fatal(err)
+	}
+	rosa.open("/console/changes/" + moved)
+	rosa.waitFor(`document.getElementById("approve").disabled && document.body.innerText.includes("has moved since")`)
+	rosa.shoot("real-moved", true)
+
+	rosa.open("/console/changes/" + kept)
+	rosa.click("details.other:last-of-type summary")
+	rosa.typed("#revert-text", "It was right before.")
+	rosa.click(`form[action$="/revert"] button`)
+	rosa.waitFor(`location.search === "?did=revert"`)
+	back := eval[string](rosa, `location.pathname.split("/").pop()`)
+	rosa.shoot("real-revert", true)
+	ines := h.tab(t, browser, h.person(t, "ines"))
+	ines.open("/console/changes/" + back)
+	ines.click("#approve")
+	ines.visible(".outcome.state-applied")
+	if got := h.title(t, first); got != old {
+		t.Errorf("after the revert the issue is called %q, want %q", got, old)
+	}
+	ines.open("/console/audit?days=1&q=" + kept)
+	ines.visible(".records")
+	if text := eval[string](ines, `document.querySelector(".records").innerText`); !strings.Contains(text, "changes/approve") {
+		t.Error("the audit:", text)
+	}
+	ines.shoot("real-audit", false)
+	ines.open("/console/access?as=" + h.agent.TokenID + "&class=tracker.issues&tool=update_object&on=tracker.users")
+	ines.shoot("real-access", false)
+	ines.open("/console/sources")
+	ines.waitFor(`document.body.innerText.includes("All answer")`)
+	if strings.Contains(h.log.String(), "ERROR") {
+		t.Error(h.log)
+	}
+}
