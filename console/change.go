@@ -7,6 +7,7 @@ import (
 
 	bailiwick "github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/review"
 )
@@ -60,7 +61,7 @@ func (c *Console) showSheet(v *visit, s *review.Sheet, f frame) error {
 	p.Open = s.State == change.Pending
 	p.Renew = s.State == change.Stale || s.State == change.Pending && slices.ContainsFunc(p.Against, func(k review.Check) bool { return k.Name == "target" })
 	p.Settle = s.State == change.Unknown
-	p.Glass = p.Open && !s.CanApprove && !p.Mine
+	p.Glass = p.Open && !s.CanApprove && !p.Mine && v.who.Has(identity.Operator)
 	for _, item := range s.Items {
 		p.Long = p.Long || slices.ContainsFunc(item.Fields, func(f review.Field) bool { return f.Before.Length+f.After.Length > 0 })
 	}

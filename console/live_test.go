@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp/kb"
 
@@ -93,4 +94,33 @@ func TestBrowserKeys(t *testing.T) {
 	b.waitFor(`document.activeElement.id === "approve"`)
 	b.key("c")
 	b.waitFor(`document.activeElement.id === "comment-text"`)
+}
+
+// TestBrowserFocus: what others do shows within a second, and takes neither the focus nor what is half written.
+func TestBrowserFocus(t *testing.T) {
+	d := newDrawers(samples()...)
+	w := newWorld(t, d, nil)
+	_, rosa := w.token(t, "rosa", identity.Human, identity.Review)
+	b := w.tab(t, chrome(t), rosa)
+	b.open("/console/changes/" + id(11))
+	b.waitFor(`document.getElementById("live")._htmx?.sse?.status === 200`)
+	b.typed("#comment-text", "half a thou")
+	ines := desk{d, identity.Principal{Owner: "ines", Kind: identity.Human}}
+	if _, err := ines.Comment(t.Context(), id(11), "I have looked at it."); err != nil {
+		t.Fatal(err)
+	}
+	took := b.waitFor(`(document.querySelector(".talk")?.textContent ?? "").includes("I have looked at it.")`)
+	t.Log("seen after", took)
+	if took > 10*time.Second { // a second, on a machine that does nothing else
+		t.Error("it took", took)
+	}
+	b.key("ght")
+	if got := eval[string](b, `document.activeElement.id + ": " + document.activeElement.value`); got != "comment-text: half a thought" {
+		t.Error(got)
+	}
+	if _, err := ines.Reject(t.Context(), id(11), "No."); err != nil {
+		t.Fatal(err)
+	}
+	b.waitFor(`document.querySelector(".outcome.state-rejected") !== null && document.getElementById("approve") === null`)
+	b.waitFor(`document.getElementById("said").textContent.includes("Rejected")`)
 }

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"html/template"
@@ -33,7 +34,8 @@ type recordPage struct {
 	Older   string
 	Newest  string
 	Begins  time.Time
-	Costs   bool // a rate is set
+	Costs   bool              // a rate is set
+	Names   map[string]string // of principals, by ID, where the viewer may know tokens
 }
 
 // A drawn chart, with the words that stand around it.
@@ -45,7 +47,8 @@ type drawn struct {
 // A slice is a row of the table by tool or agent.
 type slice struct {
 	ledger.Sum
-	Share template.HTML
+	Called string // what a person calls it
+	Share  template.HTML
 }
 
 // periods are those that a person can choose, in days.
@@ -88,14 +91,21 @@ func (c *Console) record(v *visit) error {
 	p.Any = s.Agent+s.Tool+s.Class+s.Outcome+s.Text != ""
 	ask := bailiwick.Ask{Tool: "console/audit", Needs: identity.Audit, Correlation: v.correlation}
 	err := c.options.Admit(v.ctx(), v.who, ask, func(ctx context.Context) (err error) {
-		p.Found, err = ledger.Run(ctx, c.options.Audit, s)
+		if p.Found, err = ledger.Run(ctx, c.options.Audit, s); err != nil || c.options.Tokens == nil || !v.who.Has(identity.Operator) {
+			return err
+		}
+		all, err := c.options.Tokens.List(ctx, v.who)
+		p.Names = map[string]string{}
+		for _, t := range all {
+			p.Names["token:"+t.ID] = t.Name
+		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	p.fill(q, s)
-	return c.render(v, "record", frame{Title: "Audit", At: Path + "/audit", Page: p})
+	return c.render(v, "record", frame{Title: "Audit", At: Path + "/audit", Page: &p})
 }
 
 // fill makes the charts, the tables and the ways on.
@@ -118,7 +128,7 @@ func (p *recordPage) fill(q url.Values, s ledger.Search) {
 	if p.Costs {
 		p.Charts = append(p.Charts, p.draw("Cost", dollars(total.Cost), "estimated", dollars, func(d ledger.Sum) (float64, float64) { return float64(d.Cost), 0 }))
 	}
-	p.Tools, p.Agents = slicesOf(p.Sums.Tools), slicesOf(p.Sums.Agents)
+	p.Tools, p.Agents = p.slicesOf(p.Sums.Tools), p.slicesOf(p.Sums.Agents)
 }
 
 func (p *recordPage) draw(title, total, note string, say func(int64) string, of func(ledger.Sum) (value, part float64)) drawn {
@@ -142,13 +152,16 @@ func (p *recordPage) draw(title, total, note string, say func(int64) string, of 
 }
 
 // slicesOf are the most called, and their share of the most called of all.
-func slicesOf(all []ledger.Sum) []slice {
+func (p *recordPage) slicesOf(all []ledger.Sum) []slice {
 	var out []slice
 	for _, s := range all[:min(len(all), 12)] {
-		out = append(out, slice{s, chart.Share(float64(s.Calls), float64(all[0].Calls))})
+		out = append(out, slice{s, p.Called(s.Name), chart.Share(float64(s.Calls), float64(all[0].Calls))})
 	}
 	return out
 }
+
+// Called is what a person calls a principal or a tool.
+func (p *recordPage) Called(name string) string { return cmp.Or(p.Names[name], name) }
 
 // with is the address of the audit with some of q set to something else; "" takes it away.
 func with(q url.Values, pairs ...string) string {

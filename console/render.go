@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/console/inert"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -203,7 +204,11 @@ func (c *Console) functions() template.FuncMap {
 		"plural":  plural, "eventName": eventName,
 		"day":    func(t time.Time) string { return t.UTC().Format("2 Jan") },
 		"moment": func(t time.Time) string { return t.UTC().Format("2 Jan 15:04:05") },
-		"took":   micros, "dollars": dollars,
+		"outcomes": func() []string {
+			return []string{audit.OK, audit.Refused, audit.Failed, audit.Cancelled, audit.Proposed, audit.Withdrawn, audit.Approved, audit.Rejected, audit.Expired,
+				audit.Applying, audit.Applied}
+		},
+		"took": micros, "dollars": dollars,
 		"verb":   verb,
 		"before": func(w []review.Word) []review.Word { return side(w, "removed") },
 		"after":  func(w []review.Word) []review.Word { return side(w, "added") },

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"testing"
 
+	"github.com/bailiwick-dev/bailiwick/demo"
 	"github.com/bailiwick-dev/bailiwick/identity"
 )
 
@@ -14,7 +15,11 @@ var look string
 // text has enough contrast, every control a name.
 func TestBrowserTour(t *testing.T) {
 	w := newWorld(t, newDrawers(samples()...), full(t))
-	agent, _ := w.token(t, "maria", identity.Agent, identity.Read, identity.Write)
+	made, _, err := w.tokens.Create(t.Context(), identity.Local("test"), identity.Token{Name: "triage-bot", Owner: "maria", Tenant: demo.Acme, Scopes: []identity.Scope{identity.Read}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent := made.ID
 	_, _ = w.token(t, "lena", identity.Agent, identity.Read)
 	old, _ := w.token(t, "ben", identity.Agent, identity.Read)
 	if err := w.tokens.Revoke(t.Context(), identity.Local("test"), old); err != nil {
@@ -54,4 +59,27 @@ func TestBrowserTour(t *testing.T) {
 			p.at.shoot(p.name+screen.name, screen.phone)
 		}
 	}
+}
+
+// TestBrowserMany has 10,000 changes wait: those of one shape stand together, and pages lead on.
+func TestBrowserMany(t *testing.T) {
+	w := newWorld(t, many(10_000), nil)
+	_, rosa := w.token(t, "rosa", identity.Human, identity.Review)
+	b := w.tab(t, chrome(t), rosa)
+	b.open("/console/changes")
+	if wrong := eval[string](b, look); wrong != "" {
+		t.Error(wrong)
+	}
+	b.shoot("many", false)
+	before := eval[string](b, `document.querySelector("a.title").href`)
+	b.click(".bundle summary")
+	b.shoot("many-open", false)
+	b.click(".together a")
+	b.visible("#batch-text")
+	if n := eval[int](b, `document.querySelectorAll("[name=change]:checked").length`); n < 3 {
+		t.Error("together:", n)
+	}
+	b.open("/console/changes")
+	b.click("a[rel=next]")
+	b.waitFor(`(document.querySelector("a.title")?.href ?? "") !== "` + before + `" && document.querySelector("a.title") !== null && location.search.includes("before=")`)
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -50,7 +52,16 @@ type demonstration struct {
 	file   string            // the configuration
 	url    string            // of the gateway
 	tokens map[string]string // by tenant
+
+	handler http.Handler // all doors
+	signIn  string       // the address that signs a reviewer in, once
 }
+
+// quiet logs errors alone: the conversation is to be read.
+func quiet() config.Log { return config.Log{Level: slog.LevelError, Text: true} }
+
+// reviewer is who decides about changes in the demo: not the owner of its agents.
+const reviewer = "rosa"
 
 // demoTokenLife is how long the demo's tokens are good for.
 const demoTokenLife = 7 * 24 * time.Hour
@@ -83,8 +94,12 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := d.welcome(ctx, p, s, l); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	defer p.Apply(ctx, logger(d.Terminal, quiet()))()
 	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(ctx, l, s.Handler()) }()
+	go func() { ended <- s.Serve(ctx, l, d.handler) }()
 	talked := d.show(ctx)
 	if ctx.Err() != nil {
 		talked = nil // the end was asked for in the middle
@@ -137,7 +152,7 @@ func (d *demonstration) makeTokens(ctx context.Context, tokens *identity.Tokens)
 
 func (d *demonstration) open(p *plant.Plant) (*server.Server, net.Listener, error) {
 	o := p.Door()
-	o.Logger = logger(d.Terminal, config.Log{Level: 8, Text: true}) // errors alone: the conversation is to be read
+	o.Logger = logger(d.Terminal, quiet())
 	s, err := server.New(o)
 	if err != nil {
 		return nil, nil, err
@@ -151,4 +166,20 @@ func (d *demonstration) open(p *plant.Plant) (*server.Server, net.Listener, erro
 	}
 	d.url = "http://" + l.Addr().String() + "/mcp"
 	return s, l, nil
+}
+
+// welcome opens the doors, and makes the link that signs the reviewer of acme in.
+func (d *demonstration) welcome(ctx context.Context, p *plant.Plant, s *server.Server, l net.Listener) error {
+	all := doors{plant: p, server: s, credentials: p.Tokens, log: logger(d.Terminal, quiet())}
+	if err := all.open(ctx, s.Handler()); err != nil {
+		return err
+	}
+	want := identity.Token{Name: "demo reviewer", Kind: identity.Human, Owner: reviewer, Tenant: demo.Acme, Expires: time.Now().Add(demoTokenLife),
+		Scopes: []identity.Scope{identity.Read, identity.Review, identity.Audit, identity.Operator}}
+	_, secret, err := p.Tokens.Create(ctx, identity.Local(plant.LocalUser()), want)
+	if err != nil {
+		return err
+	}
+	d.handler, d.signIn = all.handler, "http://"+l.Addr().String()+all.console.Link(secret, demoTokenLife)
+	return nil
 }

@@ -53,7 +53,7 @@ var conversation = []step{
 // show prints how to connect, then has the conversation.
 func (d *demonstration) show(ctx context.Context) error {
 	if d.JSON {
-		if err := d.PrintJSON(map[string]any{"url": d.url, "tokens": d.tokens, "config": d.file}); err != nil || !d.once {
+		if err := d.PrintJSON(map[string]any{"url": d.url, "tokens": d.tokens, "console": d.signIn, "config": d.file}); err != nil || !d.once {
 			return err
 		}
 	} else {
@@ -62,6 +62,8 @@ func (d *demonstration) show(ctx context.Context) error {
 		for _, tenant := range []string{demo.Acme, demo.Globex} {
 			d.Printf("  token of %-7s %s\n", tenant, terminal.Styled(terminal.Green, d.tokens[tenant]))
 		}
+		d.Printf("\n%s  %s\n\n  %s\n", terminal.Styled(terminal.Bold, "Console"), terminal.Styled(terminal.Faint, "where "+reviewer+" reviews changes, reads the audit, sees what agents see; the link signs in once"),
+			terminal.Styled(terminal.Blue, d.signIn))
 		d.printClients()
 		d.Printf("\n%s  %s\n", terminal.Styled(terminal.Bold, "A first conversation"), terminal.Styled(terminal.Faint, "real calls over MCP, with the token of acme"))
 	}

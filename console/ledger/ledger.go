@@ -54,6 +54,7 @@ type Sums struct {
 // A Sum is what the calls of one day, tool or agent add up to.
 type Sum struct {
 	Name    string
+	Owner   string    // of an agent: the human behind its newest call
 	At      time.Time // of a day or hour
 	Calls   int
 	Refused int   // refused, failed and cancelled ones
@@ -126,7 +127,9 @@ func (r *reading) take(rec audit.Record) bool {
 		day.add(&rec)
 	}
 	named(r.tools, rec.Tool).add(&rec)
-	named(r.agents, rec.Principal).add(&rec)
+	agent := named(r.agents, rec.Principal)
+	agent.Owner = cmp.Or(agent.Owner, rec.Owner)
+	agent.add(&rec)
 	return true
 }
 
