@@ -449,3 +449,36 @@ func TestCreateTable(t *testing.T) {
 		}
 	}
 }
+
+func TestOwned(t *testing.T) {
+	parameters := value.OfObject([]value.Member{{Name: "n", Value: value.OfInt(2)}, {Name: "who", Value: value.OfString("x'; --")}, {Name: "on", Value: value.OfBool(true)},
+		{Name: "price", Value: value.OfDecimal("0.10")}, {Name: "doc", Value: value.OfArray([]value.Value{value.OfInt(1)})}, {Name: "none"}})
+	for _, test := range []struct {
+		text string
+		want [3]string
+	}{
+		{"UPDATE t SET n = n + :n, who = :who WHERE on = :on;\n", [3]string{
+			"UPDATE t SET n = n + ?, who = ? WHERE on = ? | 2 'x'; --' 1", "UPDATE t SET n = n + $1, who = $2 WHERE on = $3 | '2' 'x'; --' 'true'",
+			"UPDATE t SET n = n + ?, who = ? WHERE on = ? | 2 'x'; --' 1"}},
+		{"SELECT f(:price, :doc, :none, :n, :n)", [3]string{
+			"SELECT f(?, ?, ?, ?, ?) | 0.1 '[1]' <nil> 2 2", "SELECT f($1, $2, $3, $4, $5) | '0.10' '[1]' <nil> '2' '2'", "SELECT f(?, ?, ?, ?, ?) | '0.10' '[1]' <nil> 2 2"}},
+		{"SELECT ':n', ':n''; :n' /* :n; */, :n -- ; :n", [3]string{
+			"SELECT ':n', ':n''; :n' /* :n; */, ? -- ; :n | 2", "SELECT ':n', ':n''; :n' /* :n; */, $1 -- ; :n | '2'", "SELECT ':n', ':n''; :n' /* :n; */, ? -- ; :n | 2"}},
+		{`SELECT a::text, $x$ :n; $x$, "a:n", x[1:2] = :n`, [3]string{
+			`one`, `SELECT a::text, $x$ :n; $x$, "a:n", x[1:2] = $1 | '2'`, `one`}},
+		{`SELECT '\' :n; x', :n`, [3]string{`one`, `one`, `SELECT '\' :n; x', ? | 2`}},
+		{"DELETE FROM a; DELETE FROM b", [3]string{"one", "one", "one"}},
+		{"SELECT :other", [3]string{"one", "one", "one"}},
+	} {
+		for i, d := range dialects {
+			st, err := writes.Owned(d, test.text, parameters)
+			got := shown(st, err)
+			if err != nil {
+				got = "one"
+			}
+			if got != test.want[i] {
+				t.Errorf("%s\n got %s\nwant %s", test.text, got, test.want[i])
+			}
+		}
+	}
+}

@@ -27,6 +27,7 @@ import (
 type Writable interface {
 	source.Source
 	source.Writer
+	Declare(statements []string) // of actions
 }
 
 // A Target is a kind of database with its adapter.
@@ -44,7 +45,7 @@ func Run(t *testing.T, target Target) {
 		run  func(*testing.T, *database)
 	}{
 		{"Types", types}, {"Values", misfits}, {"Records", records}, {"Groups", groups}, {"Stale", stale}, {"Fences", fences}, {"Races", races},
-		{"Cancelled", cancelled}, {"Catalogue", catalogue}, {"Classes", classes},
+		{"Cancelled", cancelled}, {"Catalogue", catalogue}, {"Classes", classes}, {"Owned", owned},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, open(t, target)) })
 	}

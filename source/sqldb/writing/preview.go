@@ -67,7 +67,7 @@ func (r *run) try(ctx context.Context, it *writes.Item, cascades *cascades) (cha
 	if e.Before, err = r.record(ctx, it, it.ID, true); err != nil {
 		return e, nil, err
 	}
-	if it.Op != write.OpCreate && e.Before.IsNull() {
+	if it.ID != nil && e.Before.IsNull() {
 		return e, nil, it.NotFound()
 	}
 	counts, err := r.counts(ctx, it)
@@ -77,7 +77,7 @@ func (r *run) try(ctx context.Context, it *writes.Item, cascades *cascades) (cha
 	if err := r.do(ctx, "SAVEPOINT "+point); err != nil {
 		return e, nil, err
 	}
-	_, e.After, err = r.write(ctx, it)
+	_, e.After, _, err = r.write(ctx, it)
 	if err != nil {
 		if e.After, err = r.undo(ctx, it, err, e.Before); err != nil {
 			why, ok := err.(*refused)
@@ -118,7 +118,7 @@ func (r *run) undo(ctx context.Context, it *writes.Item, err error, before value
 
 // would reports whether the record of an item would be in its view.
 func (r *run) would(ctx context.Context, it *writes.Item) (bool, error) {
-	if it.Op == write.OpDelete {
+	if it.Op != write.OpCreate && it.Op != write.OpUpdate {
 		return true, nil
 	}
 	forms, err := r.forms(ctx, it)
@@ -159,7 +159,7 @@ func (r *run) do(ctx context.Context, statement string) error {
 
 // counts looks what goes or changes with a record, before it does.
 func (r *run) counts(ctx context.Context, it *writes.Item) ([]change.Cascade, error) {
-	if it.Op == write.OpCreate {
+	if it.Op != write.OpUpdate && it.Op != write.OpDelete {
 		return nil, nil
 	}
 	c := it.View.Class()

@@ -91,15 +91,15 @@ func (r *run) records(ctx context.Context) (change.Receipt, error) {
 				return none, err
 			}
 		}
-		if it.Op != write.OpCreate && moved(it, before) {
+		if it.ID != nil && moved(it, before) {
 			return none, &change.Moved{Now: now}
 		}
-		key, after, err := r.write(ctx, it)
+		key, after, rows, err := r.write(ctx, it)
 		if err != nil {
 			return none, r.conflict(ctx, it, err)
 		}
 		receipt.Keys, receipt.After = append(receipt.Keys, key), append(receipt.After, after)
-		receipt.Rows++
+		receipt.Rows += rows
 	}
 	return receipt, nil
 }
@@ -110,7 +110,7 @@ func (r *run) sound(ctx context.Context) error {
 	for i := range r.plan.Items {
 		it := &r.plan.Items[i]
 		switch it.Op {
-		case write.OpCreate, write.OpUpdate, write.OpDelete:
+		case write.OpCreate, write.OpUpdate, write.OpDelete, write.OpAction:
 		default:
 			return unsupported("an SQL database has no write of the kind %s", it.Op)
 		}
@@ -119,8 +119,9 @@ func (r *run) sound(ctx context.Context) error {
 		}
 		c := it.View.Class()
 		switch {
-		case seen[c]:
+		case seen[c], it.Op == write.OpAction && c.View: // what the statement of an action writes, its owner answers for
 			continue
+		case it.Op == write.OpAction:
 		case c.View:
 			return unsupported("%s is a view of the database; only tables can be written to", it.View.Name())
 		case len(c.Key) == 0:
@@ -140,7 +141,7 @@ func (r *run) lock(ctx context.Context) ([]change.Effect, error) {
 	for i := range r.plan.Items {
 		it := &r.plan.Items[i]
 		now[i] = effect(it)
-		if it.Op == write.OpCreate {
+		if it.ID == nil {
 			continue
 		}
 		var err error
@@ -164,7 +165,7 @@ func effect(it *writes.Item) change.Effect {
 
 // record reads the record with the key id through the item's view: an Object of the visible fields, or Null.
 func (r *run) record(ctx context.Context, it *writes.Item, id []value.Value, lock bool) (value.Value, error) {
-	if it.Op == write.OpCreate && id == nil {
+	if id == nil {
 		return value.Value{}, nil
 	}
 	st, err := text.Record(r.db.Dialect(), it.View, id, lock)
@@ -199,17 +200,20 @@ func moved(it *writes.Item, now value.Value) bool {
 	})
 }
 
-// write does one item, and returns the key of the record and what it is now: Null when it is gone. An error of the database
-// comes as it is.
-func (r *run) write(ctx context.Context, it *writes.Item) (key string, after value.Value, err error) {
+// write does one item, and returns the key of the record, what it is now (Null when it is gone) and how many records were
+// written. An error of the database comes as it is.
+func (r *run) write(ctx context.Context, it *writes.Item) (key string, after value.Value, n int64, err error) {
+	if it.Op == write.OpAction {
+		after, n, err = r.own(ctx, it)
+		return it.Key, after, n, err
+	}
 	d, c := r.db.Dialect(), it.View.Class()
 	forms, err := r.forms(ctx, it)
 	if err != nil {
-		return key, after, err
+		return key, after, 0, err
 	}
 	id := it.ID
 	var rows []value.Row
-	n := int64(1)
 	switch it.Op {
 	case write.OpCreate:
 		var st compile.Statement
@@ -233,17 +237,17 @@ func (r *run) write(ctx context.Context, it *writes.Item) (key string, after val
 	}
 	switch {
 	case err != nil:
-		return key, after, err
+		return key, after, n, err
 	case n != 1:
-		return key, after, &refused{Refusal{Kind: LeftOut}}
+		return key, after, n, &refused{Refusal{Kind: LeftOut}}
 	}
 	if key = keyText(it.View, id); it.Op == write.OpDelete {
-		return key, after, nil
+		return key, after, n, nil
 	}
 	if after, err = r.record(ctx, it, id, false); err == nil && after.IsNull() {
 		err = it.NotFound()
 	}
-	return key, after, err
+	return key, after, n, err
 }
 
 // refused is a Refusal that we have found ourselves.

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
@@ -56,10 +57,13 @@ type Tx interface {
 }
 
 // A Writer implements source.Writer over a Database.
-type Writer struct{ db Database }
+type Writer struct {
+	db         Database
+	statements atomic.Pointer[map[string]string] // of actions, by their SHA-256 in hex; nil for none
+}
 
 // New returns the Writer of a database in which the table of the markers is.
-func New(db Database) *Writer { return &Writer{db} }
+func New(db Database) *Writer { return &Writer{db: db} }
 
 const (
 	tries = 5                     // of a transaction that others are in the way of

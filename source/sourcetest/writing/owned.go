@@ -1,0 +1,59 @@
+package writing
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// owned are actions that run a statement of the application's owner: tried, rolled back and applied once, as every write, and
+// only with the text that was reviewed.
+func owned(t *testing.T, d *database) {
+	const raise = `UPDATE issues SET votes = votes + :by WHERE project = :project AND title <> ':by; not this'`
+	asks := func(statement, id string, by int) string {
+		sum := sha256.Sum256([]byte(statement))
+		return fmt.Sprintf(`{"op":"action","class":"issues","name":"raise","id":%q,"input":{"statement":%q,"parameters":{"by":%d,"project":1}},"source":"app"}`,
+			id, hex.EncodeToString(sum[:]), by)
+	}
+	if _, err := d.previewed(t, asks(raise, "1", 2)); problem.CodeOf(err) != problem.Unsupported {
+		t.Errorf("a statement that wasn't declared: %v", err)
+	}
+	d.Declare([]string{"SELECT 1", raise})
+	const was, is = `{"id":1,"project":1,"title":"a","votes":1,"parent":null,"loud":null}`, `{"id":1,"project":1,"title":"a","votes":3,"parent":null,"loud":null}`
+	seen, err := d.previewed(t, asks(raise, "1", 2))
+	if err != nil || seen.Effects[0].Before.String() != was || seen.Effects[0].After.String() != is {
+		t.Fatalf("%v %v", seen, err)
+	}
+	c := d.approved(t, seen, asks(raise, "1", 2))
+	for range 2 {
+		if r, err := d.apply(t, c, 1); err != nil || r.Rows != 3 || r.Keys[0] != "1" || r.After[0].String() != is {
+			t.Errorf("%v %v", r, err)
+		}
+	}
+	if n := d.count(t, `SELECT sum(votes) FROM issues WHERE project = 1`); n != 1+2+5+3*2 {
+		t.Errorf("%d votes", n)
+	}
+	c = d.proposed(t, asks(raise, "1", 1))
+	d.run(t, `UPDATE issues SET title = 'other' WHERE id = 1`)
+	if _, err := d.apply(t, c, 1); !isMoved(err) {
+		t.Errorf("a record that has moved: %v", err)
+	}
+	if _, err := d.previewed(t, asks(raise, "3", 1)); problem.CodeOf(err) != problem.NotFound {
+		t.Errorf("a record outside of the view: %v", err)
+	}
+	c = d.proposed(t, asks(raise, "", 1))
+	d.Declare(nil)
+	if _, err := d.apply(t, c, 1); problem.CodeOf(err) != problem.Unsupported {
+		t.Errorf("a statement that has changed: %v", err)
+	}
+	d.Declare([]string{raise})
+	if r, err := d.apply(t, c, 2); err != nil || r.Rows != 3 {
+		t.Errorf("about no record: %v %v", r, err)
+	}
+	if seen, err := d.previewed(t, asks(raise, "", 1000)); err != nil || seen.Refusal == "" {
+		t.Errorf("a constraint: %v %v", seen, err)
+	}
+}
