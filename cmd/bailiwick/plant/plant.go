@@ -79,6 +79,7 @@ func (p *Plant) open(ctx context.Context) (err error) {
 		p.closers = append(p.closers, opened.Close)
 		p.sources[s.Name] = opened
 	}
+	p.declare(p.Config)
 	return p.openGateway(ctx)
 }
 

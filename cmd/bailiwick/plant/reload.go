@@ -47,6 +47,7 @@ func (p *Plant) Reload(ctx context.Context, c *config.Config) ([]string, error) 
 	for _, t := range tools(before, p.opened, p.room) {
 		out = append(out, t.Name)
 	}
+	p.declare(c)
 	p.room.SetActions(actions)
 	if !reflect.DeepEqual(served(before), served(c)) {
 		if err := p.Tools.Replace(out, tools(c, p.opened, p.room)); err != nil {

@@ -14,13 +14,34 @@ import (
 // A writable is a source that can be written to; reads stay on connections that can't.
 type writable interface {
 	Adapter
+	declarer
+}
+
+// A declarer is a Writer that runs statements of actions, once it is told them.
+type declarer interface {
 	source.Writer
+	Declare(statements []string)
 }
 
 // keptWritable is a kept source that can be written to.
 type keptWritable struct {
 	kept
-	source.Writer
+	declarer
+}
+
+// declare tells the sources the statements of the actions of c (do: sql).
+func (p *Plant) declare(c *config.Config) {
+	var statements []string
+	for _, a := range c.Actions {
+		if a.Statement != "" {
+			statements = append(statements, a.Statement)
+		}
+	}
+	for _, s := range p.sources {
+		if w, ok := s.(declarer); ok {
+			w.Declare(statements)
+		}
+	}
 }
 
 // queue is where what agents propose waits for people.
