@@ -195,7 +195,7 @@ func (c *class) fields(fail func(string, ...any)) {
 				fail("visible: %s is also denied", f.Name)
 			}
 			continue
-		case denylist.Credential(f.Name) && !(named && lifted) && !c.Recordless: // a name without values is no credential
+		case !c.Recordless && denylist.Credential(f.Name) && !(named && lifted): // a name without values is no credential
 			if named {
 				fail("visible: %s looks like a credential by its name; to show it, name it in lift as well", f.Name)
 			}

@@ -15,17 +15,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/terminal"
 	"github.com/bailiwick-dev/bailiwick/config"
 	"github.com/bailiwick-dev/bailiwick/draft"
+	"github.com/bailiwick-dev/bailiwick/source/metadata"
 )
 
 func initCommand(t *terminal.Terminal) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
-		Use:   "init DATABASE",
+		Use:   "init DATABASE|FOLDER",
 		Short: "Look at a database and write a configuration with safe rules",
 		Long: "Look at a database and write a configuration with safe rules: credentials denied, credential stores hidden, tenants\n" +
-			"guessed. What is guessed is marked \"confirm\".",
-		Example: "  bailiwick init app.db --out bailiwick.yaml\n  bailiwick init postgres://reader@db.example/shop --out bailiwick.yaml",
-		Args:    terminal.These(1, "the database: sqlite:app.db, postgres://… or mariadb://…"),
+			"guessed. What is guessed is marked \"confirm\". Of a folder, a project with what the Provar IDE keeps of its\n" +
+			"connections, it writes the descriptions of objects as sources.",
+		Example: "  bailiwick init app.db --out bailiwick.yaml\n  bailiwick init postgres://reader@db.example/shop --out bailiwick.yaml\n  bailiwick init ./Billing --out bailiwick.yaml",
+		Args:    terminal.These(1, "the database: sqlite:app.db, postgres://… or mariadb://…, or a project's folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return writeConfig(cmd.Context(), t, args[0], out)
 		},
@@ -35,6 +37,9 @@ func initCommand(t *terminal.Terminal) *cobra.Command {
 }
 
 func writeConfig(ctx context.Context, t *terminal.Terminal, database, out string) error {
+	if info, err := os.Stat(database); err == nil && info.IsDir() {
+		return writeCaches(t, database, out)
+	}
 	s, err := plant.SourceOf(database)
 	if err != nil {
 		return err
@@ -47,6 +52,49 @@ func writeConfig(ctx context.Context, t *terminal.Terminal, database, out string
 	if err != nil {
 		return err
 	}
+	return keepDraft(t, out, d, warnings)
+}
+
+// writeCaches writes the configuration of what an IDE keeps beside a project.
+func writeCaches(t *terminal.Terminal, folder, out string) error {
+	roots, connections, err := metadata.Find(folder)
+	if err != nil {
+		return err
+	}
+	for i, root := range roots {
+		roots[i] = beside(out, root)
+	}
+	used := map[string]int{}
+	var caches []draft.Cache
+	for _, c := range connections {
+		name := plant.SourceName(c.Name)
+		if used[name]++; used[name] > 1 {
+			name += fmt.Sprint("_", used[name])
+		}
+		caches = append(caches, draft.Cache{Name: name, Connection: c.Name, Roots: roots, Objects: c.Objects})
+	}
+	d, err := draft.OfCaches(caches)
+	if err != nil {
+		return err
+	}
+	return keepDraft(t, out, d, nil)
+}
+
+// beside returns an absolute path as the file at out says it: relative to its folder, where one leads to the other.
+func beside(out, path string) string {
+	dir, err := filepath.Abs(filepath.Dir(out))
+	if err != nil {
+		return path
+	}
+	rel, err := filepath.Rel(dir, path)
+	if err != nil {
+		return path
+	}
+	return filepath.ToSlash(rel)
+}
+
+// keepDraft writes a draft where it is to be, and says what is in it.
+func keepDraft(t *terminal.Terminal, out string, d draft.Draft, warnings []string) error {
 	if out != "" {
 		if err := writeNew(out, d.Text); err != nil {
 			return err

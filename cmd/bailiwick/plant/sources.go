@@ -159,6 +159,9 @@ func Exists(path string) bool {
 	return err == nil
 }
 
+// SourceName makes a name for a source of what something else is called.
+func SourceName(s string) string { return identifier(s) }
+
 // identifier makes a name for a source of s; "app" when nothing is left.
 func identifier(s string) string {
 	s = strings.Map(func(r rune) rune {
