@@ -3,9 +3,11 @@ package bailiwick
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/review"
@@ -123,7 +125,9 @@ func (c *Call) sees(ctx context.Context, e change.Effect) (bool, error) {
 	if e.Key == "" || e.Op == write.OpSchema || e.Op == write.OpCall {
 		return true, nil
 	}
-	rows, err := c.gateway.rows(ctx, c.policy, c.who, &query.Find{Class: e.Class, IDs: []string{e.Key}, Limit: 1})
+	who := c.who
+	who.Scopes = append(slices.Clone(who.Scopes), identity.Read) // to review is to see: the scope review is enough, and classes and filters hold
+	rows, err := c.gateway.rows(ctx, c.policy, who, &query.Find{Class: e.Class, IDs: []string{e.Key}, Limit: 1})
 	if err != nil {
 		return false, err
 	}

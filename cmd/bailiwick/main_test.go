@@ -95,6 +95,7 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"signal":  send,
 	"gate":    gate,
 	"until":   until,
+	"id":      firstID,
 	"occupy":  occupy,
 	"ready":   readyz,
 }
@@ -171,6 +172,15 @@ func code(ts *testscript.TestScript, _ bool, args []string) {
 // let NAME sets a variable to what the last command wrote to standard output.
 func let(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
+}
+
+// firstID NAME sets a variable to the first id in the JSON that the last command wrote.
+func firstID(ts *testscript.TestScript, _ bool, args []string) {
+	m := regexp.MustCompile(`"id":"([^"]+)"`).FindStringSubmatch(ts.ReadFile("stdout"))
+	if m == nil {
+		ts.Fatalf("no id was written")
+	}
+	ts.Setenv(args[0], m[1])
 }
 
 // A process runs while the script goes on.

@@ -88,7 +88,11 @@ func (p *page) facts() {
 	s := p.s
 	p.fact("agent", oneLine(s.Agent+" for "+s.Owner))
 	if s.Reason != "" {
-		p.fact("reason", quoted(s.Reason)+terminal.Styled(terminal.Faint, " (the agent's words)"))
+		whose := " (the agent's words)"
+		if s.Reverts != "" {
+			whose = " (of who asked to take it back)"
+		}
+		p.fact("reason", quoted(s.Reason)+terminal.Styled(terminal.Faint, whose))
 	}
 	p.fact("proposed", fmt.Sprintf("%s (%s ago) by %s", when(s.Created), age(p.now.Sub(s.Created)), oneLine(s.Tool)))
 	if s.State == change.Pending || s.State == change.Stale {
