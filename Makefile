@@ -4,7 +4,7 @@
 # A clone that belongs to somebody else can't be asked for its version.
 export GOFLAGS ?= -buildvcs=false
 
-.PHONY: demo build test check format vet staticcheck race docs docs-check bench soak mutate conformance
+.PHONY: demo build test check format vet staticcheck race docs docs-check bench soak mutate conformance apis
 
 demo: build ## an issue tracker, a token and a first conversation; then it serves until Ctrl-C
 	@bin/bailiwick demo $(ARGS)
@@ -45,7 +45,7 @@ SOAK ?= 1000000
 # How often processes that write to a store are killed.
 KILLS ?= 10000
 
-soak: ## the long forms of the proofs
+soak: apis ## the long forms of the proofs
 	@BAILIWICK_SOAK=$(SOAK) GOTESTFLAGS="-count=1 -timeout=24h -run=Interference|Differential|Killed" scripts/test . ./source/...
 	@BAILIWICK_KILLS=$(KILLS) GOTESTFLAGS="-count=1 -timeout=24h -run=TestKill" scripts/test ./store/...
 
@@ -57,3 +57,7 @@ mutate: ## breaks policy, compile, identity, mask and redact in many small ways,
 
 conformance: ## the official MCP suites
 	@scripts/conformance
+
+apis: ## what is told of the largest public APIs; their documents come from npm
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && exports=$$(scripts/apis "$$dir") && eval "$$exports" && \
+	go test -count=1 -v -timeout=1h ./source/openapi/large

@@ -70,6 +70,7 @@ var mayImport = map[string]string{
 	"source/openapi/access":       "problem source/openapi/document",
 	"source/openapi/view":         "problem source/openapi/access source/openapi/document",
 	"source/openapi/index":        "problem source/openapi/document source/openapi/view",
+	"source/openapi/large":        "",
 	"source/openapi/request":      "problem source/openapi/document source/openapi/validate source/openapi/view value",
 	"source/openapi/validate":     "problem source/openapi/document source/openapi/view value",
 	"source/openapi/render":       "source/openapi/access source/openapi/document source/openapi/index source/openapi/view",

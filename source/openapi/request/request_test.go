@@ -118,6 +118,15 @@ func TestPath(t *testing.T) {
 			t.Errorf("%s %s\n got %s\nwant %s", tt.style, tt.in, got, tt.want)
 		}
 	}
+	typed := one("/t/{p}/x", "get", `"parameters":[{"name":"p","in":"path","schema":{"type":"string"}},{"name":"n","in":"query","schema":{"type":"number"}},{"name":"s","in":"query","schema":{"type":"string"}}]`)
+	for _, tt := range []struct{ in, want string }{
+		{`{"path":{"p":9223372036854775808},"query":{"n":"1.50","s":true}}`, "GET /t/9223372036854775808/x?n=1.50&s=true"},
+		{`{"path":{"p":0},"query":{"s":1.10}}`, "GET /t/0/x?s=1.10"},
+	} {
+		if got := tell(build(t, typed, "op", tt.in)); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.in, got, tt.want)
+		}
+	}
 	parts := one("/f/{a}.{b}/ä b", "get", `"parameters":[{"name":"a","in":"path"},{"name":"b","in":"path"}]`)
 	for _, tt := range []struct{ in, want string }{
 		{`{"a":"x","b":"y"}`, "GET /f/x.y/%C3%A4%20b"},

@@ -215,7 +215,7 @@ func (c *Checker) suit(p document.Parameter, v value.Value) value.Value {
 			return read
 		}
 	case (v.IsNumber() || v.Kind() == value.Bool) && s.Is("string") && !s.Is("integer") && !s.Is("number") && !s.Is("boolean"):
-		return value.OfString(v.Text())
+		return value.OfString(v.String())
 	}
 	return v
 }
