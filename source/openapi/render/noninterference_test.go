@@ -3,7 +3,9 @@ package render
 import (
 	"fmt"
 	"maps"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -143,8 +145,12 @@ func (w world) answers(t *rapid.T, text string, f view.Filter) string {
 // TestNonInterference: what is hidden changes nothing that anybody is told: not when it is left out of the document, and
 // not when it is another.
 func TestNonInterference(t *testing.T) {
+	rounds := 1 // of 100 documents
+	if n, err := strconv.Atoi(os.Getenv("BAILIWICK_SOAK")); err == nil {
+		rounds = max(1, n/10_000)
+	}
 	differed := 0
-	rapid.Check(t, func(t *rapid.T) {
+	check := func(t *rapid.T) {
 		w := drawWorld(t)
 		f := view.Filter{
 			Operation: func(op *document.Operation) bool { return !w.hidden[op.ID] },
@@ -162,7 +168,10 @@ func TestNonInterference(t *testing.T) {
 		if all := w.answers(t, w.text(false, ""), view.Filter{}); all != with {
 			differed++
 		}
-	})
+	}
+	for range rounds {
+		rapid.Check(t, check)
+	}
 	if differed == 0 {
 		t.Error("hiding never changed anything: the test says nothing")
 	}
