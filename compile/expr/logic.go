@@ -55,11 +55,11 @@ func (w writer) logic(e algebra.Apply, one func(algebra.Expr) (string, error)) (
 
 // sure writes a Boolean that is never null: false for null.
 func (w writer) sure(e algebra.Expr) (string, error) {
-	if a, ok := e.(algebra.Apply); ok && (a.Op == algebra.And || a.Op == algebra.Or) {
+	a, _ := e.(algebra.Apply)
+	if a.Op == algebra.And || a.Op == algebra.Or {
 		return w.logic(a, w.sure)
 	}
 	x, err := w.condition(e)
-	a, _ := e.(algebra.Apply)
 	if err != nil || definite(e) && !plain(e) && a.Op != algebra.Same && (a.Op != algebra.Eq || !w.stored(a.Args)) {
 		return x, err
 	}
@@ -68,13 +68,13 @@ func (w writer) sure(e algebra.Expr) (string, error) {
 
 // condition writes a Boolean for which null means the same as false.
 func (w writer) condition(e algebra.Expr) (string, error) {
-	a, ok := e.(algebra.Apply)
+	a, _ := e.(algebra.Apply)
 	switch {
-	case ok && (a.Op == algebra.And || a.Op == algebra.Or):
+	case a.Op == algebra.And || a.Op == algebra.Or:
 		return w.logic(a, w.condition)
-	case ok && a.Op == algebra.Same:
+	case a.Op == algebra.Same:
 		return Same(w.d, w.s, a.Args[0], w.s, a.Args[1])
-	case ok && a.Op == algebra.Eq && w.stored(a.Args):
+	case a.Op == algebra.Eq && w.stored(a.Args):
 		return w.equal(a)
 	case plain(e):
 		args, err := w.list(a.Args)
@@ -135,10 +135,7 @@ func (w writer) equal(e algebra.Apply) (string, error) {
 
 // plain reports whether e is a comparison that is null at most where it doesn't hold.
 func plain(e algebra.Expr) bool {
-	a, ok := e.(algebra.Apply)
-	if !ok {
-		return false
-	}
+	a, _ := e.(algebra.Apply)
 	switch a.Op {
 	case algebra.Eq:
 		return definite(a.Args[0]) || definite(a.Args[1])
