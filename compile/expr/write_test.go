@@ -19,7 +19,7 @@ import (
 // What expressions give is tested in the packages of the dialects, in databases. Here is how null passes through logic and
 // comparisons, in text.
 
-// columns is a scope: a, b and c are integers, of which a and b are stored; p and q are booleans; j is JSON.
+// columns is a scope: a, b and c are integers, of which a and b are stored; p and q are booleans; j is JSON, s text, d a date.
 type columns struct{}
 
 func (columns) Arg(v any, _ string) string { return fmt.Sprintf("<%v>", v) }
@@ -30,7 +30,7 @@ func (columns) Atom(x string) string {
 	}
 	return x
 }
-func (columns) Column(i int) string { return string("abcpqj"[i]) }
+func (columns) Column(i int) string { return string("abcpqjsd"[i]) }
 func (columns) Field(e algebra.Expr) (string, *schema.Field) {
 	if r, ok := e.(algebra.Ref); ok && r.Column < 2 {
 		return "t." + string("ab"[r.Column]), &schema.Field{Type: schema.Integer, Native: "INTEGER"}
@@ -49,6 +49,8 @@ var (
 	a, b, c = ref(0, schema.Integer), ref(1, schema.Integer), ref(2, schema.Integer)
 	p, q    = ref(3, schema.Boolean), ref(4, schema.Boolean)
 	j       = ref(5, schema.JSON)
+	s       = ref(6, schema.String)
+	d       = ref(7, schema.Date)
 	one     = algebra.Const{Value: value.OfInt(1), T: schema.Integer}
 	two     = algebra.Const{Value: value.OfInt(2), T: schema.Integer}
 	null    = algebra.Const{T: schema.Integer}
@@ -103,6 +105,7 @@ var rows = []struct {
 	// An operand that stands twice is an atom.
 	{"equal to what is computed", apply(algebra.Eq, c, less), "", ""},
 	{"order of what is computed", apply(algebra.Cmp, less, c), "", ""},
+	{"order of what is computed and never null", apply(algebra.Cmp, apply(algebra.Truth, j), apply(algebra.Eq, a, b)), "", ""},
 
 	{"case", algebra.Case{If: []algebra.Expr{apply(algebra.Eq, c, one)}, Then: []algebra.Expr{a}, Else: b, T: schema.Integer}, "(CASE WHEN (c = <1>) THEN a ELSE b END)", "(CASE WHEN (c = <1>) THEN a ELSE b END)"},
 	{"case without else", algebra.Case{If: []algebra.Expr{p}, Then: []algebra.Expr{a}, T: schema.Integer}, "(CASE WHEN p THEN a END)", "(CASE WHEN p THEN a END)"},
@@ -153,6 +156,36 @@ func TestNullComparer(t *testing.T) {
 		if got, err := expr.Write(sqlite.Dialect(), columns{}, tt.e); err != nil || got != tt.want {
 			t.Errorf("%s, %v; want %s", got, err, tt.want)
 		}
+	}
+}
+
+// TestOperands shows what a dialect is asked to write: here each is a function.
+func TestOperands(t *testing.T) {
+	for _, tt := range []struct {
+		e    algebra.Expr
+		want string
+	}{
+		{algebra.Part{X: j, Path: query.Path{"a", "b"}}, "bailiwick_part(j, <a>, <b>)"},
+		{algebra.SetPart{X: j, Path: query.Path{"a"}, V: algebra.ToJSON{X: c}}, "bailiwick_set_part(j, CAST(c AS TEXT), <a>)"},
+		{algebra.As{X: j, T: schema.Integer}, "bailiwick_as_integer(j)"}, {algebra.Convert{X: c, T: schema.String}, "bailiwick_to_string(c)"},
+		{algebra.Widen{X: c, T: schema.Double}, "CAST(c AS REAL)"}, {algebra.Matches{X: s, Regex: query.Regex{Pattern: "a"}}, "bailiwick_matches(<a>, s)"},
+		{algebra.DatePart{X: d, Part: "year", Zone: "+01:00"}, "bailiwick_date_part(d, <year>, <+01:00>)"},
+		{algebra.DateTrunc{X: d, Unit: "week", WeekStart: 1}, "bailiwick_date_trunc(d, <week>, <>, <1>)"},
+		{algebra.DateText{X: d, Format: "%Y", Zone: "+01:00"}, "bailiwick_date_write(d, <%Y>, <+01:00>)"},
+		{algebra.DateShift{X: d, Amount: c, Unit: "day"}, "bailiwick_date_shift(d, c, <day>, <>)"},
+		{algebra.DateDiff{From: d, To: algebra.Const{T: schema.Date}, Unit: "day"}, "bailiwick_date_diff(d, NULL, <day>, <>, <0>)"},
+		{algebra.Object{Names: []string{"a"}, Values: []algebra.Expr{j}}, `(<{"a":> || coalesce(j, 'null') || '}')`},
+		{algebra.List{Elements: []algebra.Expr{j}}, "('[' || coalesce(j, 'null') || ']')"},
+	} {
+		if got, err := expr.Write(sqlite.Dialect(), columns{}, tt.e); err != nil || got != tt.want {
+			t.Errorf("%s, %v; want %s", got, err, tt.want)
+		}
+	}
+	if keep, each := (expr.Standard{}).Materialized(true), (expr.Standard{}).Materialized(false); keep != " MATERIALIZED" || each != " NOT MATERIALIZED" {
+		t.Errorf("%q, %q", keep, each)
+	}
+	if got, err := expr.Write(sqlite.Dialect(), columns{}, nil); problem.CodeOf(err) != problem.Internal {
+		t.Errorf("nothing: %s, %v", got, err)
 	}
 }
 
