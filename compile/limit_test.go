@@ -147,6 +147,22 @@ func TestImpossible(t *testing.T) {
 	}
 }
 
+// TestPartOfAKey wants the place in an order to be the whole value, where a record leaves with a part of it.
+func TestPartOfAKey(t *testing.T) {
+	plan, err := permitted(t, compile.PostgreSQL, nil, &query.Count{Class: "orgs"}, nil).Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := plan.View.Class().Field("plan")
+	plan.Count, plan.Unique, plan.Limit = false, true, 1
+	plan.Columns, plan.Order = []policy.Column{{Join: -1, Field: f, Part: query.Path{"a"}}}, []policy.Order{{Field: f}}
+	st, err := compile.Planned(plan, compile.PostgreSQL)
+	const want = `SELECT v1."plan", v1."plan" FROM (SELECT t."id", t."name", t."plan" FROM "orgs" AS t) AS v1 ORDER BY v1."plan"::text COLLATE "C" NULLS FIRST LIMIT $1`
+	if err != nil || st.Text != want || fmt.Sprint(st.Order) != "[1]" {
+		t.Errorf("%v, places %v\n got %s\nwant %s", err, st.Order, st.Text, want)
+	}
+}
+
 // TestPrograms shows programs that mean something, though no pipeline becomes them.
 func TestPrograms(t *testing.T) {
 	plan, err := pipelinePermit(t, 1, "users", `[{"$match":{"name":"Ann"}}]`).Plan()

@@ -296,4 +296,7 @@ func TestUnknownDialect(t *testing.T) {
 	if st, err := compile.SQL(permit, compile.Dialect(99)); problem.CodeOf(err) != problem.Internal || st.Text != "" {
 		t.Errorf("dialect 99: %q, %v; want %s", st.Text, err, problem.Internal)
 	}
+	if text, err := compile.NewText(compile.Dialect(99)); problem.CodeOf(err) != problem.Internal || text != nil {
+		t.Errorf("dialect 99: %v, %v; want %s", text, err, problem.Internal)
+	}
 }

@@ -88,10 +88,8 @@ func (m dialect) measured(s expr.Scope, x string, of func(x string) string) stri
 
 // rounded writes a Trunc or a Round.
 func (m dialect) rounded(s expr.Scope, e algebra.Apply, args []string) string {
-	places := int64(0)
-	if c, ok := e.Args[1].(algebra.Const); ok {
-		places = c.Value.Int()
-	}
+	c, _ := e.Args[1].(algebra.Const)
+	places := c.Value.Int()
 	call := func(x string) string {
 		if e.Op == algebra.Trunc {
 			return "TRUNCATE(" + x + ", " + s.Arg(places, "") + ")"

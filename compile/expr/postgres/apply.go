@@ -71,10 +71,7 @@ func (p dialect) arithmetic(s expr.Scope, e algebra.Apply, a []string) string {
 func (p dialect) whole(s expr.Scope, e algebra.Apply, x string) string {
 	name := map[algebra.Op]string{algebra.Abs: "abs", algebra.Ceil: "ceil", algebra.Floor: "floor"}[e.Op]
 	switch e.T {
-	case schema.Integer:
-		if e.Op != algebra.Abs {
-			return x
-		}
+	case schema.Integer: // of Abs alone
 		x = s.Atom(x)
 		return "(CASE WHEN " + x + " > -9223372036854775808 THEN abs(" + x + ") END)"
 	case schema.Double:
@@ -86,15 +83,12 @@ func (p dialect) whole(s expr.Scope, e algebra.Apply, x string) string {
 
 // cut writes Trunc and Round.
 func (p dialect) cut(s expr.Scope, e algebra.Apply, x string) string {
-	name, places := "trunc", "0"
+	name := "trunc"
 	if e.Op == algebra.Round {
 		name = "round"
 	}
-	if len(e.Args) > 1 {
-		if c, ok := e.Args[1].(algebra.Const); ok {
-			places = strconv.FormatInt(c.Value.Int(), 10)
-		}
-	}
+	c, _ := e.Args[1].(algebra.Const)
+	places := strconv.FormatInt(c.Value.Int(), 10)
 	switch e.T {
 	case schema.Integer:
 		x = s.Atom(x)
