@@ -49,10 +49,12 @@ soak: apis ## the long forms of the proofs
 	@BAILIWICK_SOAK=$(SOAK) GOTESTFLAGS="-count=1 -timeout=24h -run=Interference|Differential|Killed" scripts/test . ./source/...
 	@BAILIWICK_KILLS=$(KILLS) GOTESTFLAGS="-count=1 -timeout=24h -run=TestKill" scripts/test ./store/...
 
-# What can be wrong in policy is seen by its own tests, or by those of the security property.
+# What can be wrong in compile is seen in the statements that its tests show; what can be wrong in policy, by its own
+# tests or by those of the security property.
 mutate: ## breaks policy, compile, identity, mask and redact in many small ways, and lists those that no test notices
 	@go run ./scripts/mutate identity identity/oidc mask redact
-	@go run ./scripts/mutate -tests 'compile,source/sqldb:SQLite' compile compile/stage compile/expr compile/expr/sqlite compile/regex
+	@go run ./scripts/mutate -tests compile,compile/writes compile compile/regex compile/stage compile/expr compile/expr/sqlite
+	@go run ./scripts/mutate -tests compile/expr,compile compile/expr/postgres compile/expr/mysql
 	@BAILIWICK_SOAK=4000 go run ./scripts/mutate -tests 'tool,.:(Interference|InterferencePolicies)SQLite' policy policy/denylist policy/expression
 
 conformance: ## the official MCP suites

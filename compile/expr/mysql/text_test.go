@@ -196,7 +196,8 @@ func dates(b *sheet) {
 	b.line("millisecond", d.DatePart(b, "x", "millisecond", ""))
 	b.line("day of week", d.DatePart(b, "x", "dayOfWeek", ""))
 	for _, zone := range []string{"+05:30", "*05:30", "+05-30", "UTC", "Europe/Oslo"} {
-		b.line("hour "+zone, d.DatePart(b, "x", "hour", zone))
+		// Of a zone with many changes only the form is shown: tables of zones differ between systems.
+		b.line("hour "+zone, regexp.MustCompile("(, -?[0-9]+){5,}").ReplaceAllString(d.DatePart(b, "x", "hour", zone), ", …"))
 	}
 	for _, part := range []string{"isoDayOfWeek", "isoWeek", "isoWeekYear"} {
 		b.line(part, d.DatePart(b, "x", part, ""))
