@@ -8,6 +8,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/algebra"
 	"github.com/bailiwick-dev/bailiwick/compile/expr"
+	"github.com/bailiwick-dev/bailiwick/compile/expr/mysql"
 	"github.com/bailiwick-dev/bailiwick/compile/expr/postgres"
 	"github.com/bailiwick-dev/bailiwick/compile/expr/sqlite"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -183,6 +184,9 @@ func TestOperands(t *testing.T) {
 	}
 	if keep, each := (expr.Standard{}).Materialized(true), (expr.Standard{}).Materialized(false); keep != " MATERIALIZED" || each != " NOT MATERIALIZED" {
 		t.Errorf("%q, %q", keep, each)
+	}
+	if got, err := expr.Write(mysql.Dialect(), columns{}, algebra.ToJSON{X: j}); err != nil || got != "j" {
+		t.Errorf("JSON as JSON: %s, %v", got, err) // no dialect is asked
 	}
 	if got, err := expr.Write(sqlite.Dialect(), columns{}, nil); problem.CodeOf(err) != problem.Internal {
 		t.Errorf("nothing: %s, %v", got, err)
