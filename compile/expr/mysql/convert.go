@@ -193,11 +193,7 @@ func (m dialect) converted(s expr.Scope, x string, to schema.Type) string {
 			number = real
 		}
 	}
-	if to == schema.Date { // true is none
-		truth = m.nothing(to)
-	} else {
-		truth = m.Convert(s, truth, schema.Boolean, to)
-	}
+	truth = m.Convert(s, truth, schema.Boolean, to)
 	return "(CASE WHEN " + m.isNumber(x) + " THEN " + number + " ELSE COALESCE(" + m.Convert(s, text, schema.String, to) + ", " + truth + ") END)"
 }
 

@@ -162,13 +162,13 @@ func (m dialect) nothing(t schema.Type) string {
 // and not so small that rounding takes its digits.
 func plainDecimal(text string) (string, bool) {
 	f, _, err := new(big.Float).Parse(text, 10)
-	if err != nil || f.IsInf() || f.MantExp(nil) > 118 || f.Sign() != 0 && f.MantExp(nil) < -120 { // 2^118 is above 1e35
+	if err != nil || f.IsInf() || f.MantExp(nil) > 118 || f.MantExp(nil) < -120 { // 2^118 is above 1e35
 		return "", false
 	}
 	exact, _ := new(big.Rat).SetString(text) // it has been read above
 	text = exact.FloatString(30)
 	rounded, _ := new(big.Rat).SetString(text)
-	if f.Sign() != 0 && f.MantExp(nil) < -83 && rounded.Cmp(exact) != 0 { // below 1e-25
+	if f.MantExp(nil) < -83 && rounded.Cmp(exact) != 0 { // below 1e-25
 		return "", false
 	}
 	return text, len(strings.TrimPrefix(text, "-")) <= 35+1+30
@@ -188,7 +188,6 @@ func (m dialect) Compare(s expr.Scope, op algebra.Op, x, y string, t schema.Type
 	case t == schema.JSON && op == algebra.Eq:
 		return "(" + m.key(s, x) + " = " + m.key(s, y) + ")", nil
 	case t == schema.JSON:
-		x, y = s.Atom(x), s.Atom(y)
 		text := m.place(s, x) + " " + expr.Sign(op)[:1] + " " + m.place(s, y)
 		if op == algebra.Gte || op == algebra.Lte {
 			text += " OR " + m.key(s, x) + " = " + m.key(s, y)

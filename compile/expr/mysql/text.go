@@ -56,9 +56,9 @@ func (m dialect) ascii(call, x string) string {
 }
 
 func (dialect) trimmed(s expr.Scope, e algebra.Apply, x string) string {
-	characters, ok := e.Args[1].(algebra.Const)
+	characters, _ := e.Args[1].(algebra.Const)
 	set := escaped(characters.Value.Text())
-	if !ok || set == "" {
+	if set == "" {
 		return x
 	}
 	left, right := `\A[`+set+`]+`, `(?<![`+set+`])[`+set+`]+\z` // looking back keeps it from trying every end of a run

@@ -26,9 +26,6 @@ const firstRepeated, lastYear = 2101, 2128
 
 // offsetOf reads an offset such as +05:30, in seconds.
 func offsetOf(name string) (int, bool) {
-	if len(name) != 6 || name[0] != '+' && name[0] != '-' {
-		return 0, false
-	}
 	t, err := time.Parse("-07:00", name)
 	_, seconds := t.Zone()
 	return seconds, err == nil
@@ -49,7 +46,7 @@ func zoneOf(name string) zone {
 		if _, offset := t.Zone(); offset != have {
 			z.changes = append(z.changes, change{start.Unix(), have, offset})
 			have = offset
-			z.varies = z.varies || t.Year() >= firstRepeated
+			z.varies = t.Year() >= firstRepeated
 		}
 		if !end.After(t) && !end.IsZero() { // Go ends the rule's years a day early when they are leap years
 			end = t.Add(48 * time.Hour)

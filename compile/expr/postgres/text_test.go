@@ -177,7 +177,7 @@ func dates(b *sheet) {
 	b.line("second", d.DatePart(b, "x", "second", ""))
 	b.line("millisecond", d.DatePart(b, "x", "millisecond", ""))
 	b.line("day of week", d.DatePart(b, "x", "dayOfWeek", ""))
-	for _, zone := range []string{"+05:30", "+1:000", "05:300", "+05-30", "+x5:30", "+05:x0", "-x5:30", "-05:3x"} {
+	for _, zone := range []string{"+05:30", "+1:000", "05:300", "+05-30", "+x5:30", "+05:x0", "-x5:30", "-05:3x", "005:30"} {
 		b.line("hour "+zone, d.DatePart(b, "x", "hour", zone))
 	}
 	for _, format := range []string{"", "%", "a%", "%Y-%m", `a"\b%Q%%%Lz`} {
