@@ -227,7 +227,7 @@ func (p dialect) Widen(s expr.Scope, x string, from, to schema.Type) string {
 		return x
 	case from == schema.UUID:
 		return "(" + x + "::text" + pgC + ")"
-	case to == schema.Double && from == schema.Decimal:
+	case from == schema.Decimal: // to a Double
 		return pgDouble(s.Atom(x))
 	}
 	return "(" + x + "::" + pgTypes[to] + ")"

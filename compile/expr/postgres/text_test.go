@@ -134,9 +134,10 @@ func operators(t *testing.T, b *sheet) {
 		}
 	}
 	const place = "\x000\x00"
-	for _, pair := range [][2]string{{`(a::int8)`, `(b::int8)`}, {`(a::int8)`, place}, {`(a::int8)`, `(f(b)::int8)`}, {`(a::int8)`, "\x000\x00 + \x001\x00"}, {`(a::int8)`, "c"}} {
+	for _, pair := range [][2]string{{`(a::int8)`, `(b::int8)`}, {`(a::int8)`, place}, {`(a::int8)`, `(f(b)::int8)`}, {`(a::int8)`, "\x000\x00 + \x001\x00"}, {`(a::int8)`, "\x000\x00 + 1"}, {`(a::int8)`, "c"}} {
 		b.line("integers "+strings.ReplaceAll(pair[0]+" "+pair[1], "\x00", "$"), strings.ReplaceAll(ok(d.Compare(b, algebra.Gt, pair[0], pair[1], i)), "\x00", "$"))
 	}
+	b.line("text and a place", strings.ReplaceAll(ok(d.Compare(b, algebra.Eq, `(a COLLATE "C")`, place, s)), "\x00", "$"))
 	for _, pair := range [][2]string{{`(a COLLATE "C")`, `(b COLLATE "C")`}, {`(a COLLATE "C")`, `(f(b) COLLATE "C")`}, {`(a::text COLLATE "C")`, `(b COLLATE "C")`}} {
 		b.line("texts "+pair[0]+" "+pair[1], ok(d.Compare(b, algebra.Eq, pair[0], pair[1], s)))
 		b.line("texts "+pair[0]+" > "+pair[1], ok(d.Compare(b, algebra.Gt, pair[0], pair[1], s)))
@@ -211,10 +212,10 @@ func documents(t *testing.T, b *sheet) {
 	}
 	body := func(text string) func(expr.Scope, string, string) (string, error) {
 		return func(in expr.Scope, element, before string) (string, error) {
-			return strings.NewReplacer("E", in.Atom(element), "B", before, "A", in.Atom("x y"), "N", in.Atom("v")).Replace(text), nil
+			return strings.NewReplacer("E", in.Atom(element), "B", before, "A", in.Atom("x y"), "N", in.Atom("v"), "D", in.Atom(element+" + 1"), "S", in.Atom(strings.TrimSuffix(strings.TrimPrefix(element, "nullif("), ", 'null')"))).Replace(text), nil
 		}
 	}
-	b.line("map", ok(d.Over(b, expr.Over{Do: algebra.MapEach, Input: long, Body: body("E A N [B]")})))
+	b.line("map", ok(d.Over(b, expr.Over{Do: algebra.MapEach, Input: long, Body: body("E A N D S [B]")})))
 	b.line("select", ok(d.Over(b, expr.Over{Do: algebra.SelectEach, Input: long, Body: body("E")})))
 	b.line("select at most", ok(d.Over(b, expr.Over{Do: algebra.SelectEach, Input: long, Limit: "y z", Body: body("E")})))
 	b.line("reduce", ok(d.Over(b, expr.Over{Do: algebra.ReduceEach, Input: long, Initial: "y", Body: body("E B")})))
@@ -237,7 +238,7 @@ func groups(t *testing.T, b *sheet) {
 	ops := []struct {
 		name string
 		op   algebra.Accumulate
-	}{{"sum", algebra.Sum}, {"avg", algebra.Avg}, {"max", algebra.Max}, {"deviation", algebra.StdDevPop}, {"deviation of a sample", algebra.StdDevSamp}}
+	}{{"sum", algebra.Sum}, {"avg", algebra.Avg}, {"min", algebra.Min}, {"max", algebra.Max}, {"deviation", algebra.StdDevPop}, {"deviation of a sample", algebra.StdDevSamp}}
 	for _, typ := range []schema.Type{i, m, schema.Double} {
 		for _, o := range ops {
 			if o.op != algebra.StdDevPop && o.op != algebra.StdDevSamp || typ == schema.Double {
@@ -246,6 +247,7 @@ func groups(t *testing.T, b *sheet) {
 		}
 	}
 	b.line("sum of a column", ok(d.Accumulate(b, algebra.Sum, "(x::int8)", i)))
+	b.line("sum of what is cast", ok(d.Accumulate(b, algebra.Sum, "(f(x)::int8)", i)))
 	b.line("avg of a column", ok(d.Accumulate(b, algebra.Avg, "(x::int8)", i)))
 	for _, typ := range []schema.Type{s, schema.Boolean, schema.UUID, schema.Bytes, schema.JSON, schema.Date, schema.Array} {
 		b.line("min of "+typ.String(), ok(d.Accumulate(b, algebra.Min, long, typ)))
