@@ -138,7 +138,8 @@ func build(names []string, further int, work string, overlay map[string]string) 
 func (s suite) kills(mutant int, patience time.Duration) (bool, string) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	c := exec.CommandContext(ctx, s.binary, "-test.run", s.run, "-test.failfast", "-test.short")
+	// A loop that never ends may fill a list. No test needs 8 GiB of addresses.
+	c := exec.CommandContext(ctx, "sh", "-c", `ulimit -v 8388608 && exec "$0" "$@"`, s.binary, "-test.run", s.run, "-test.failfast", "-test.short")
 	c.Dir = s.dir
 	c.Env = append(os.Environ(), fmt.Sprintf("%s=%d", variable, mutant))
 	c.WaitDelay = time.Second
