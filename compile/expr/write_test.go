@@ -199,11 +199,11 @@ type faulty struct {
 	left *int
 }
 
-var fault = errors.New("this step fails")
+var errFault = errors.New("this step fails")
 
 func (d faulty) next() error {
 	if *d.left--; *d.left == 0 {
-		return fault
+		return errFault
 	}
 	return nil
 }
@@ -280,7 +280,7 @@ func TestFaults(t *testing.T) {
 				if left > 0 {
 					break
 				}
-				if steps++; !errors.Is(err, fault) {
+				if steps++; !errors.Is(err, errFault) {
 					t.Errorf("%#v as a %s: step %d fails, and the error is %v", e, name, n, err)
 				}
 			}
