@@ -54,14 +54,18 @@ type demonstration struct {
 	tokens map[string]string // by tenant
 
 	handler http.Handler // all doors
-	signIn  string       // the address that signs a reviewer in, once
+	signIn  string       // the address that signs the reviewer in, once
+	second  string       // likewise the second one, for what wants two approvals
 }
 
 // quiet logs errors alone: the conversation is to be read.
 func quiet() config.Log { return config.Log{Level: slog.LevelError, Text: true} }
 
-// reviewer is who decides about changes in the demo: not the owner of its agents.
-const reviewer = "rosa"
+// Who decides about changes in the demo: neither is the owner of its agents.
+const (
+	reviewer = "rosa"
+	another  = "sam"
+)
 
 // demoTokenLife is how long the demo's tokens are good for.
 const demoTokenLife = 7 * 24 * time.Hour
@@ -140,7 +144,8 @@ func (d *demonstration) prepare(ctx context.Context) (*config.Config, error) {
 func (d *demonstration) makeTokens(ctx context.Context, tokens *identity.Tokens) error {
 	d.tokens = map[string]string{}
 	for _, tenant := range []string{demo.Acme, demo.Globex} {
-		want := identity.Token{Name: "demo " + tenant, Owner: plant.LocalUser(), Tenant: tenant, Expires: time.Now().Add(demoTokenLife)}
+		want := identity.Token{Name: "demo " + tenant, Owner: plant.LocalUser(), Tenant: tenant, Scopes: []identity.Scope{identity.Read, identity.Write, identity.Delete},
+			Expires: time.Now().Add(demoTokenLife)}
 		_, secret, err := tokens.Create(ctx, identity.Local(plant.LocalUser()), want)
 		if err != nil {
 			return err
@@ -164,22 +169,30 @@ func (d *demonstration) open(p *plant.Plant) (*server.Server, net.Listener, erro
 	if err != nil {
 		return nil, nil, inUse(d.listen, err)
 	}
-	d.url = "http://" + l.Addr().String() + "/mcp"
+	p.Address = "http://" + l.Addr().String()
+	d.url = p.Address + "/mcp"
 	return s, l, nil
 }
 
-// welcome opens the doors, and makes the link that signs the reviewer of acme in.
+// welcome opens the doors, and makes the links that sign the reviewers of acme in.
 func (d *demonstration) welcome(ctx context.Context, p *plant.Plant, s *server.Server, l net.Listener) error {
 	all := doors{plant: p, server: s, credentials: p.Tokens, log: logger(d.Terminal, quiet())}
 	if err := all.open(ctx, s.Handler()); err != nil {
 		return err
 	}
-	want := identity.Token{Name: "demo reviewer", Kind: identity.Human, Owner: reviewer, Tenant: demo.Acme, Expires: time.Now().Add(demoTokenLife),
-		Scopes: []identity.Scope{identity.Read, identity.Review, identity.Audit, identity.Operator}}
-	_, secret, err := p.Tokens.Create(ctx, identity.Local(plant.LocalUser()), want)
-	if err != nil {
-		return err
+	d.handler = all.handler
+	for _, r := range []struct {
+		name   string
+		into   *string
+		scopes []identity.Scope
+	}{{reviewer, &d.signIn, []identity.Scope{identity.Read, identity.Review, identity.Audit, identity.Operator}},
+		{another, &d.second, []identity.Scope{identity.Read, identity.Review}}} {
+		want := identity.Token{Name: "demo reviewer", Kind: identity.Human, Owner: r.name, Tenant: demo.Acme, Expires: time.Now().Add(demoTokenLife), Scopes: r.scopes}
+		_, secret, err := p.Tokens.Create(ctx, identity.Local(plant.LocalUser()), want)
+		if err != nil {
+			return err
+		}
+		*r.into = "http://" + l.Addr().String() + all.console.Link(secret, demoTokenLife)
 	}
-	d.handler, d.signIn = all.handler, "http://"+l.Addr().String()+all.console.Link(secret, demoTokenLife)
 	return nil
 }

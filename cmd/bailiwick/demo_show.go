@@ -77,7 +77,13 @@ func (d *demonstration) show(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := d.otherTenant(ctx); err != nil || d.JSON {
+	if err := d.otherTenant(ctx); err != nil {
+		return err
+	}
+	if !d.JSON {
+		d.Printf("\n%s  %s\n", terminal.Styled(terminal.Bold, "And what an agent may want to change"), terminal.Styled(terminal.Faint, "proposed, never executed"))
+	}
+	if err := errors.Join(d.propose(ctx, c, len(conversation)+2), d.showReview()); err != nil || d.JSON {
 		return err
 	}
 	if d.once {
