@@ -188,6 +188,20 @@ func TestStatements(t *testing.T) {
 			`internal_error: no value for thing, which is part of a key`,
 			`internal_error: no value for thing, which is part of a key`,
 		}},
+		{"would, a new one", func(d compile.Dialect, c schema.Class) (compile.Statement, error) {
+			return writes.Would(d, view(t, d, "crm_pairs"), nil, []permits.Set{set(&c, "code", "a"), set(&c, "org", "b")}, nil)
+		}, [3]string{
+			`SELECT 1 FROM (SELECT r."thing" AS "thing", CASE WHEN TRUE THEN ? ELSE r."code" END AS "code", CASE WHEN TRUE THEN ? ELSE r."org" END AS "org", r."note" AS "note", r."secret" AS "secret" FROM (SELECT 1 AS one) AS o LEFT JOIN "crm"."pairs" AS r ON FALSE) AS t WHERE t."org" = ? | 'a' 'b' 'acme'`,
+			`SELECT 1 FROM (SELECT r."thing" AS "thing", CASE WHEN TRUE THEN $1 ELSE r."code" END AS "code", CASE WHEN TRUE THEN $2 ELSE r."org" END AS "org", r."note" AS "note", r."secret" AS "secret" FROM (SELECT 1 AS one) AS o LEFT JOIN "crm"."pairs" AS r ON FALSE) AS t WHERE t."org" = $3::text | 'a' 'b' 'acme'`,
+			"SELECT 1 FROM (SELECT r.`thing` AS `thing`, CASE WHEN TRUE THEN ? ELSE r.`code` END AS `code`, CASE WHEN TRUE THEN ? ELSE r.`org` END AS `org`, r.`note` AS `note`, r.`secret` AS `secret` FROM (SELECT 1 AS one) AS o LEFT JOIN `crm`.`pairs` AS r ON FALSE) AS t WHERE t.`org` = ? | 'a' 'b' 'acme'",
+		}},
+		{"would, one that is there", func(d compile.Dialect, c schema.Class) (compile.Statement, error) {
+			return writes.Would(d, view(t, d, "crm_pairs"), key, []permits.Set{set(&c, "org", "b")}, nil)
+		}, [3]string{
+			`SELECT 1 FROM (SELECT r."thing" AS "thing", r."code" AS "code", CASE WHEN TRUE THEN ? ELSE r."org" END AS "org", r."note" AS "note", r."secret" AS "secret" FROM (SELECT 1 AS one) AS o LEFT JOIN "crm"."pairs" AS r ON TRUE AND r."thing" = ? AND r."code" = ?) AS t WHERE t."org" = ? | 'b' 7 'a' 'acme'`,
+			`SELECT 1 FROM (SELECT r."thing" AS "thing", r."code" AS "code", CASE WHEN TRUE THEN $1 ELSE r."org" END AS "org", r."note" AS "note", r."secret" AS "secret" FROM (SELECT 1 AS one) AS o LEFT JOIN "crm"."pairs" AS r ON TRUE AND r."thing" = $2::int8 AND r."code" = $3::text) AS t WHERE t."org" = $4::text | 'b' 7 'a' 'acme'`,
+			"SELECT 1 FROM (SELECT r.`thing` AS `thing`, r.`code` AS `code`, CASE WHEN TRUE THEN ? ELSE r.`org` END AS `org`, r.`note` AS `note`, r.`secret` AS `secret` FROM (SELECT 1 AS one) AS o LEFT JOIN `crm`.`pairs` AS r ON TRUE AND r.`thing` = ? AND r.`code` = ?) AS t WHERE t.`org` = ? | 'b' 7 'a' 'acme'",
+		}},
 		{"sample", func(d compile.Dialect, c schema.Class) (compile.Statement, error) {
 			return writes.Sample(d, &c, "note")
 		}, [3]string{

@@ -1,8 +1,9 @@
 // Package sqldb is the adapter for SQL databases: SQLite, PostgreSQL and MariaDB.
 //
 // It implements source.Source. Open functions connect read-only; Describe reads the catalogue, as
-// package catalogue does it; Read compiles a permit and streams what the database answers as columns. It refuses to
-// show anything that the database said in an error, and a statement ends in the database when its context does.
+// package catalogue does it; Read compiles a permit and streams what the database answers as columns. What Writable
+// returns implements source.Writer as well, as package writing does it, over connections of its own. It refuses to show
+// anything that the database said in an error, and a statement ends in the database when its context does.
 package sqldb
 
 import (
