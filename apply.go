@@ -96,13 +96,26 @@ func (g *Gateway) settleSoon(ctx context.Context, c *change.Change) (*change.Cha
 		defer close(done)
 		g.apply(context.WithoutCancel(ctx), c.ID) // what fails is in the change, or is tried again by an executor
 	}()
+	wait, cancel := context.WithTimeout(ctx, soon)
+	defer cancel()
 	select {
 	case <-done:
-	case <-time.After(soon):
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	case <-wait.Done():
 	}
-	return g.options.Changes.Get(ctx, c.ID)
+	queue := g.options.Changes
+	for { // another executor may have been faster, and be at it still
+		last, err := queue.Store().LastEvent(ctx)
+		if err != nil {
+			return nil, storeFailed(err)
+		}
+		now, err := queue.Get(ctx, c.ID)
+		if err != nil || wait.Err() != nil || now.State != change.Granted && now.State != change.Applying {
+			return now, err
+		}
+		if err := queue.Store().Await(wait, last); err != nil && wait.Err() == nil {
+			return nil, storeFailed(err)
+		}
+	}
 }
 
 // waits reports whether c waits for another change to be applied.
