@@ -77,7 +77,9 @@ func (q *Queue) mayApprove(c *Change, who identity.Principal, v Verdict) error {
 		return &problem.Error{Code: problem.PermissionDenied, Kind: "scope", Scope: string(identity.Operator), Detail: "breaking the glass needs the scope operator"}
 	case v.Broken && strings.TrimSpace(v.Comment) == "":
 		return &problem.Error{Code: problem.InvalidArgument, Pointer: "/reason", Detail: "breaking the glass needs a reason"}
-	case v.Digest != c.Digest && c.State == Pending:
+	case c.State != Pending:
+		return &problem.Error{Code: problem.Conflict, Kind: "state", Detail: "the change is " + string(c.State) + ": it doesn't wait for approval"}
+	case v.Digest != c.Digest:
 		return &problem.Error{Code: problem.Conflict, Kind: "digest", Pointer: "/digest", Detail: "the change is not what you looked at", Suggestion: "look at it again"}
 	case slices.Contains(c.Approvers(), PartyOf(who).Human()) && !v.Broken:
 		return &problem.Error{Code: problem.Conflict, Kind: "decided", Detail: "you have approved this change already: another person has to"}
