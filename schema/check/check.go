@@ -63,7 +63,7 @@ func Record(fields []*schema.Field, values value.Value, o Options) []Fault {
 	if !o.Changes {
 		for _, f := range fields {
 			if f.Required && !f.Generated && !c.given[f.Name] {
-				c.fault(o.At, f.Name, Required, nil, "%s is required", f.Name)
+				c.fault(o.At, f.Name, Required, f.Name+" is required")
 			}
 		}
 	}
@@ -99,9 +99,12 @@ type checker struct {
 	faults []Fault
 }
 
-func (c *checker) fault(at, field, rule string, near []string, format string, args ...any) {
-	message := fmt.Sprintf(format, args...) + problem.DidYouMean(near)
-	c.faults = append(c.faults, Fault{problem.Fault{Pointer: at, Rule: rule, Message: message}, field, near})
+// fault notes what is wrong; message stands without the near names, which are put after it.
+func (c *checker) fault(at, field, rule, message string, near ...string) {
+	if len(near) == 0 {
+		near = nil
+	}
+	c.faults = append(c.faults, Fault{problem.Fault{Pointer: at, Rule: rule, Message: message + problem.DidYouMean(near)}, field, near})
 }
 
 // member checks one value.
@@ -113,7 +116,7 @@ func (c *checker) member(m value.Member) {
 	f := c.byName[name]
 	if f == nil {
 		if !c.Others {
-			c.fault(at, name, Unknown, problem.Nearest(name, c.names, maxNear), "there is no field %q", problem.Cut(name))
+			c.fault(at, name, Unknown, fmt.Sprintf("there is no field %q", problem.Cut(name)), problem.Nearest(name, c.names, maxNear)...)
 		}
 		return
 	}
@@ -121,17 +124,17 @@ func (c *checker) member(m value.Member) {
 	v := m.Value
 	if v.IsNull() {
 		if f.NotNull && !f.Generated {
-			c.fault(at, name, Required, nil, "%s can't be null", name)
+			c.fault(at, name, Required, name+" can't be null")
 		}
 		return
 	}
 	if want := mustBe(f.Type, v); want != "" {
-		c.fault(at, name, Type, nil, "%s must be %s, not %s", name, want, kind(v))
+		c.fault(at, name, Type, fmt.Sprintf("%s must be %s, not %s", name, want, kind(v)))
 		return
 	}
 	c.values(at, f, v)
 	if n := utf8.RuneCountInString(v.Text()); f.Length > 0 && v.Kind() == value.String && f.Type == schema.String && n > f.Length {
-		c.fault(at, name, Length, nil, "%s holds at most %d characters, not %d", name, f.Length, n)
+		c.fault(at, name, Length, fmt.Sprintf("%s holds at most %d characters, not %d", name, f.Length, n))
 	}
 }
 
@@ -171,10 +174,10 @@ func (c *checker) values(at string, f *schema.Field, v value.Value) {
 		}
 		near := problem.Nearest(part, allowed, maxNear)
 		if len(near) == 0 && len(allowed) <= 12 {
-			c.fault(at, f.Name, Values, nil, "%s must be one of %s, not %q", f.Name, strings.Join(allowed, ", "), problem.Cut(part))
+			c.fault(at, f.Name, Values, fmt.Sprintf("%s must be one of %s, not %q", f.Name, strings.Join(allowed, ", "), problem.Cut(part)))
 			continue
 		}
-		c.fault(at, f.Name, Values, near, "%s can't be %q, of %d values", f.Name, problem.Cut(part), len(allowed))
+		c.fault(at, f.Name, Values, fmt.Sprintf("%s can't be %q, of %d values", f.Name, problem.Cut(part), len(allowed)), near...)
 	}
 }
 
