@@ -259,7 +259,7 @@ func heldDate(d compile.Dialect, f *schema.Field, v value.Value, form Form) (any
 		return nil, "holds a day without a time"
 	}
 	if d == compile.SQLite {
-		return formed(f, at, form)
+		return formed(f, at, form), ""
 	}
 	if day {
 		return at.Format(time.DateOnly), ""
@@ -286,33 +286,34 @@ func pow10(n int) int64 {
 	return p
 }
 
-// formed writes an instant as the column's other values are: text of one shape or another, or a number.
-func formed(f *schema.Field, at time.Time, form Form) (any, string) {
+// formed writes an instant as the column's other values are: text of one shape or another, or a number. What such a number
+// can't hold is text: others than the asker may have chosen the form, so it refuses nothing.
+func formed(f *schema.Field, at time.Time, form Form) any {
+	whole := at.UnixMicro()%1000 == 0
 	switch like := form.(type) {
 	case int64:
 		const seconds = 99999999999 // see compile: from here on an integer counts milliseconds
-		if at.UnixMicro()%1000 != 0 {
-			return nil, "holds milliseconds"
+		ms := at.UnixMilli()
+		switch {
+		case like >= -seconds && like <= seconds && whole && ms%1000 == 0:
+			return at.Unix()
+		case whole && (ms < -seconds || ms > seconds):
+			return ms
 		}
-		if like >= -seconds && like <= seconds && at.UnixMilli()%1000 == 0 {
-			return at.Unix(), ""
-		}
-		if ms := at.UnixMilli(); ms < -seconds || ms > seconds {
-			return ms, ""
-		}
-		return nil, "holds whole seconds"
 	case float64:
-		return float64(at.UnixMilli())/86400000 + 2440587.5, ""
+		if whole {
+			return float64(at.UnixMilli())/86400000 + 2440587.5
+		}
 	case string:
-		return at.Format(shape(like, f.Type == schema.Day)), ""
+		return at.Format(shape(like, f.Type == schema.Day))
 	}
-	if f.Type == schema.Day {
-		return at.Format(time.DateOnly), ""
+	switch {
+	case f.Type == schema.Day:
+		return at.Format(time.DateOnly)
+	case strings.Contains(strings.ToUpper(f.Default), "CURRENT_TIMESTAMP"):
+		return at.Format("2006-01-02 15:04:05.999999")
 	}
-	if strings.Contains(strings.ToUpper(f.Default), "CURRENT_TIMESTAMP") {
-		return at.Format("2006-01-02 15:04:05.999999"), ""
-	}
-	return at.Format("2006-01-02T15:04:05.999999Z"), ""
+	return at.Format("2006-01-02T15:04:05.999999Z")
 }
 
 // shape is the layout of an instant in UTC that looks as like does.

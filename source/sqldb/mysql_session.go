@@ -18,16 +18,16 @@ const mysqlSession = `SET SESSION sql_mode = 'STRICT_ALL_TABLES', time_zone = '+
 	sort_buffer_size = 16777216, collation_connection = 'utf8mb4_nopad_bin'`
 
 // mysqlReads and mysqlWrites are what sessions may do. A transaction that its holder has left alone ends, and so do its locks.
-const (
-	mysqlReads  = "SET SESSION TRANSACTION READ ONLY"
-	mysqlWrites = `SET SESSION tx_isolation = 'READ-COMMITTED', foreign_key_checks = 1, unique_checks = 1, innodb_lock_wait_timeout = 20,
-	idle_transaction_timeout = 60`
+var (
+	mysqlReads  = []string{"SET SESSION TRANSACTION READ ONLY"}
+	mysqlWrites = []string{"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", `SET SESSION foreign_key_checks = 1, unique_checks = 1,
+	innodb_lock_wait_timeout = 20, idle_transaction_timeout = 60`}
 )
 
 // A mysqlConnector opens connections with our settings.
 type mysqlConnector struct {
 	driver.Connector
-	access string // mysqlReads or mysqlWrites
+	access []string // mysqlReads or mysqlWrites
 }
 
 func (c *mysqlConnector) Connect(ctx context.Context) (driver.Conn, error) {
@@ -66,8 +66,8 @@ type mysqlConn struct {
 	time time.Duration // 0 when it isn't known
 }
 
-func (c *mysqlConn) begin(ctx context.Context, access string) error {
-	for _, statement := range []string{"SET NAMES utf8mb4 COLLATE utf8mb4_nopad_bin", mysqlSession, access} {
+func (c *mysqlConn) begin(ctx context.Context, access []string) error {
+	for _, statement := range append([]string{"SET NAMES utf8mb4 COLLATE utf8mb4_nopad_bin", mysqlSession}, access...) {
 		if _, err := c.ExecContext(ctx, statement, nil); err != nil {
 			return err
 		}
