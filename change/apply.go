@@ -41,7 +41,7 @@ func (q *Queue) Finish(ctx context.Context, a Approved, event EventKind, o Outco
 
 // Expire ends c if its time is over and nobody has begun to apply it, and reports whether it did.
 func (q *Queue) Expire(ctx context.Context, c *Change) (bool, error) {
-	if _, ok := c.State.Next(EventExpired); !ok || c.State == Applying {
+	if _, ok := c.State.Next(EventExpired); !ok {
 		return false, nil
 	}
 	copied := *c

@@ -90,7 +90,14 @@ func TestStoreFails(t *testing.T) {
 			t.Error(c, err)
 		}
 	}
-	q := change.NewQueue(change.Options{Store: &broken{Store: h.store, due: down}})
+	q := change.NewQueue(change.Options{Store: &broken{Store: h.store, swap: down}})
+	if expired, err := q.Expire(ctx, h.propose(1)); expired || kind(err) != "change_store" {
+		t.Error(expired, err)
+	}
+	if _, err := q.Propose(ctx, &change.Change{Source: "app", Agent: change.PartyOf(bot), Mode: "allow"}); kind(err) != "change_store" {
+		t.Error("what a rule lets through is told as kept:", err)
+	}
+	q = change.NewQueue(change.Options{Store: &broken{Store: h.store, due: down}})
 	if _, err := q.Due(ctx, 1); kind(err) != "change_store" {
 		t.Error(err)
 	}
@@ -149,6 +156,12 @@ func TestHistory(t *testing.T) {
 	}
 	if one, err = single.Approve(ctx, one.ID, person("cleo"), change.Verdict{Digest: one.Digest}); err != nil || !one.Decisions[0].Single {
 		t.Error(one, err)
+	}
+	if one, err = single.Propose(ctx, &change.Change{Source: "other", Agent: change.PartyOf(bot), Asker: &asker, Mode: "review", Need: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if one, err = single.Approve(ctx, one.ID, person("ben"), change.Verdict{Digest: one.Digest, Comment: "ok"}); err != nil || one.Decisions[0].Single || one.History[1].Comment != "ok" {
+		t.Error("somebody else's, by somebody else", one, err)
 	}
 	if _, err := single.Settle(ctx, one.ID, identity.Principal{}, true, ""); kind(err) != "not_human" {
 		t.Error(err)

@@ -64,7 +64,7 @@ func (q *Queue) Propose(ctx context.Context, c *Change) (*Change, error) {
 	if err != nil {
 		return nil, failed(err)
 	}
-	if kept.Mode == write.Allow && kept.State == Pending && kept.ID == c.ID {
+	if kept.Mode == write.Allow && kept.ID == c.ID {
 		if err := q.move(ctx, kept, EventApproved, Step{Comment: "let through by " + cmp.Or(c.Rule, "a rule of the class")}, Guard{Unexpired: true}); err != nil {
 			return nil, err
 		}

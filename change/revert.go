@@ -90,11 +90,11 @@ func (c *Change) Moved(now []Effect) string {
 // set, or in all of a record that it made.
 func (c *Change) Unmoved(now []Effect) error {
 	left := c.Outcome.Receipt.After
+	if len(left) != len(c.Effects) || len(now) != len(c.Effects) {
+		return &problem.Error{Code: problem.Conflict, Kind: "receipt", Detail: "what the change left isn't known: it can't be taken back"}
+	}
 	for i, e := range slices.Backward(c.Effects) {
 		at := len(c.Effects) - 1 - i
-		if e.Op == write.OpDelete || at >= len(now) || i >= len(left) {
-			continue
-		}
 		fields := e.Asked
 		if e.Op == write.OpCreate {
 			fields = names(left[i])

@@ -99,6 +99,8 @@ func TestMoved(t *testing.T) {
 			append(one("delete", `{"n": 5}`), one("update", `{"n": 3}`)...), "moved_on"},
 		{"two as they were left", change.Change{Effects: []change.Effect{update, create}, Outcome: left(`{"n": 2}`, `{"n": 5}`)},
 			append(one("delete", `{"n": 5}`), one("update", `{"n": 2}`)...), ""},
+		{"it isn't known what was left", change.Change{Effects: []change.Effect{update}, Outcome: left()}, one("update", `{"n": 2}`), "receipt"},
+		{"it isn't known what is", change.Change{Effects: []change.Effect{update}, Outcome: left(`{"n": 2}`)}, nil, "receipt"},
 		{"what went has nothing to move", change.Change{Effects: one("delete", `{"n": 1}`), Outcome: left(`null`)}, one("create", ""), ""},
 	} {
 		if got := kind(tt.c.Unmoved(tt.now)); got != tt.want {

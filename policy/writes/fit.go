@@ -37,8 +37,8 @@ func typed(f *schema.Field, v value.Value, id bool) (fitted value.Value, why str
 	switch f.Type {
 	case schema.Integer:
 		if id && v.Kind() == value.String {
-			n, err := strconv.ParseInt(v.Text(), 10, 64)
-			v, ok = value.OfInt(n), err == nil && strconv.FormatInt(n, 10) == v.Text()
+			n, _ := strconv.ParseInt(v.Text(), 10, 64) // what isn't one comes out as another text
+			v, ok = value.OfInt(n), strconv.FormatInt(n, 10) == v.Text()
 		}
 		ok, kind = ok && v.Kind() == value.Int, "a whole number of at most 64 bits"
 	case schema.Double, schema.Decimal:

@@ -47,7 +47,7 @@ func (i *Item) find(at string) error {
 	if err != nil {
 		return err
 	}
-	i.ID = keyOf(plan.Where, len(i.View.Key()))
+	i.ID = keyOf(plan.Where)
 	if i.ID == nil {
 		refusal := problem.Of(i.NotFound())
 		refusal.Pointer = at + "/object_id"
@@ -57,28 +57,24 @@ func (i *Item) find(at string) error {
 }
 
 // keyOf returns the values of a bound filter for one record, as policy makes it of an id; nil where it can't hold.
-func keyOf(f query.Filter, parts int) []value.Value {
+func keyOf(f query.Filter) []value.Value {
 	switch f := f.(type) {
 	case query.In:
-		if len(f.Values) == 1 && parts == 1 {
+		if len(f.Values) == 1 {
 			return f.Values
 		}
-	case query.Or:
-		if len(f) == 1 {
-			return keyOf(f[0], parts)
-		}
+	case query.Or: // of the one id
+		return keyOf(f[0])
 	case query.And:
 		var out []value.Value
 		for _, part := range f {
 			c, ok := part.(query.Compare)
 			if !ok {
-				return nil
+				return nil // a part that no key has
 			}
 			out = append(out, c.Value)
 		}
-		if len(out) == parts {
-			return out
-		}
+		return out
 	}
 	return nil
 }

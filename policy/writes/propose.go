@@ -130,11 +130,13 @@ func (w *writer) item(asked write.Write) (Item, string, error) {
 
 // Kind returns the kind of gate that a write of op stands behind; action is what made it, "" for none.
 func Kind(op write.Op, action string) policy.Write {
-	switch {
-	case op == write.OpSchema:
+	switch op {
+	case write.OpSchema:
 		return policy.WriteSchema
-	case action == "" && (op == write.OpCreate || op == write.OpUpdate || op == write.OpDelete):
-		return policy.WriteRaw
+	case write.OpCreate, write.OpUpdate, write.OpDelete:
+		if action == "" {
+			return policy.WriteRaw
+		}
 	}
 	return policy.WriteAction
 }
@@ -158,10 +160,7 @@ var named = map[write.Op]string{write.OpCreate: "a create", write.OpUpdate: "an 
 func (w *writer) may(asked write.Write) error {
 	gate, key := w.policy.Gate(Kind(asked.Op(), w.action))
 	if gate == policy.Off {
-		what := "writes"
-		if _, name, ok := strings.Cut(key, "."); ok {
-			what = strings.ReplaceAll(name, "_", " ")
-		}
+		what := strings.ReplaceAll(strings.TrimPrefix(key, "gates."), "_", " ")
 		return &problem.Error{Code: problem.PermissionDenied, Kind: "gate", Pointer: w.at, Detail: fmt.Sprintf("%s are switched off (%s)", what, key)}
 	}
 	if scope := w.scope(asked.Op()); !w.who.Has(scope) {

@@ -40,7 +40,7 @@ var catalogue = []schema.Class{
 
 func rules() policy.Rules {
 	return policy.Rules{Version: "v1", Gates: policy.Gates{RawWrites: policy.Review}, Classes: map[string]policy.ClassRule{
-		"issues": {Tenant: &policy.TenantRule{Field: "org"}, Denied: []string{"note"}, Mask: map[string]policy.Mask{"phone": policy.Partial}},
+		"issues": {Tenant: &policy.TenantRule{Field: "org"}, Large: []string{"doc"}, Denied: []string{"note"}, Mask: map[string]policy.Mask{"phone": policy.Partial}},
 		"parts":  {Permitted: []string{"n"}}, "log": {}, "report": {}, "people": {}, "vault": {Hidden: true},
 		"fixed": {Write: map[write.Op]write.Mode{write.OpDelete: write.Deny, write.OpUpdate: write.Allow}},
 	}}
@@ -159,6 +159,13 @@ func TestPropose(t *testing.T) {
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"id": 2}}`, `invalid_argument /data/id: id identifies the record and stays as it is`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {}}`, `invalid_argument /data: there is nothing to set`},
 		{`{"op": "create", "class": "issues", "data": {"n": 1}}`, `invalid_argument /data: a new record of issues needs title`}, // note is needed as well, and hidden
+		{`{"op": "update", "class": "issues", "id": "1", "data": {"status": 1}}`, `invalid_argument /data/status: status must be a text`},
+		{`{"op": "update", "class": "issues", "id": "1", "data": {"due": "soon"}}`, `invalid_argument /data/due: due must be a date in ISO 8601`},
+		{`{"op": "update", "class": "issues", "id": "1", "data": {"raw": 5}}`, `invalid_argument /data/raw: raw must be bytes in base64`},
+		{`{"op": "update", "class": "issues", "id": "1", "data": {"any": "x"}}`, `app update issues 1 any="x"`},
+		{`{"op": "update", "class": "issues", "id": "1", "data": {"any": true}}`, `app update issues 1 any=true`},
+		{`{"op": "update", "class": "issues", "id": "1", "data": {"boss_id": "99999999999999999999"}}`, `invalid_argument /data/boss_id: boss_id must be a whole number of at most 64 bits`},
+		{`{"op": "update", "class": "log", "id": "1", "data": {"line": "x"}}`, `unsupported_by_source /class_name: records of log have no id: they can't be written one by one`},
 		// what isn't there for the asker
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"note": "x"}}`, `invalid_query /data/note: unknown field "note" of issues`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"nope": "x"}}`, `invalid_query /data/nope: unknown field "nope" of issues`},
@@ -183,6 +190,23 @@ func TestPropose(t *testing.T) {
 		if got := outcome(writes.Propose(p, who, write.Request{Writes: parsed(t, tt.asked)})); got != tt.want {
 			t.Errorf("%s\n got %s\nwant %s", tt.asked, got, tt.want)
 		}
+	}
+	d, err := writes.Propose(p, who, write.Request{Writes: parsed(t, `{"op": "update", "class": "issues", "id": "1", "data": {"raw": "aGk="}}`)})
+	if plan, _ := d.Plan(); err != nil || plan.Items[0].Sets[0].Value.Kind() != value.Bytes || plan.Items[0].Sets[0].Value.Text() != "hi" {
+		t.Error("bytes", err)
+	}
+	_, err = writes.Propose(p, who, write.Request{Writes: parsed(t, `{"op": "update", "class": "issues", "id": "1", "data": {"status": "Don"}}`)})
+	if near := problem.Of(err).Near; len(near) != 1 || near[0] != "Done" {
+		t.Error("near", near)
+	}
+	_, err = writes.Propose(p, who, write.Request{Writes: parsed(t, `{"op": "update", "class": "issues", "id": "1", "data": {"n": "Don"}}`)})
+	if near := problem.Of(err).Near; near != nil {
+		t.Error("near", near)
+	}
+	narrowed := who
+	narrowed.Filters = map[string]query.Filter{"issues": query.Compare{Path: query.Path{"status"}, Op: query.Eq, Value: value.OfString("Todo")}}
+	if got := outcome(writes.Propose(p, narrowed, write.Request{Writes: parsed(t, `{"op": "create", "class": "issues", "data": {"title": "x"}}`)})); got != `app create issues org="acme" (forced) title="x"` {
+		t.Error("a filter sets a field:", got)
 	}
 	one := parsed(t, `{"op": "delete", "class": "issues", "id": "1"}`)[0]
 	many := make([]write.Write, write.MaxWrites+1)
@@ -213,6 +237,9 @@ func TestMay(t *testing.T) {
 		{`{"op": "update", "class": "fixed", "id": "1", "data": {"n": 1}}`, "", policy.Gates{}, who.Scopes, "permission_denied : raw writes are switched off (gates.raw_writes)"},
 		{`{"op": "update", "class": "fixed", "id": "1", "data": {"n": 1}}`, "bump", policy.Gates{}, who.Scopes, "app update fixed 1 n=1"},
 		{`{"op": "update", "class": "fixed", "id": "1", "data": {"n": 1}}`, "bump", policy.Gates{Writes: policy.Off}, who.Scopes, "permission_denied : writes are switched off (gates.writes)"},
+		{`{"op": "create", "class": "fixed", "data": {"n": 1}}`, "", policy.Gates{}, who.Scopes, "permission_denied : raw writes are switched off (gates.raw_writes)"},
+		{`{"op": "delete", "class": "issues", "id": "1"}`, "", policy.Gates{}, who.Scopes, "permission_denied : raw writes are switched off (gates.raw_writes)"},
+		{`{"op": "action", "class": "issues", "name": "close", "id": "1"}`, "", policy.Gates{}, who.Scopes, "app action issues 1"},
 		{`{"op": "create", "class": "fixed", "data": {"n": 1}}`, "", policy.Gates{RawWrites: policy.On}, full[1:2], "permission_denied : a create needs the scope write"},
 		{`{"op": "delete", "class": "issues", "id": "1"}`, "", policy.Gates{RawWrites: policy.On}, who.Scopes[:2], "permission_denied : a delete needs the scope delete"},
 		{`{"op": "delete", "class": "issues", "id": "1"}`, "close", policy.Gates{}, who.Scopes[:2], "app delete issues 1"},

@@ -71,7 +71,7 @@ func (w *writer) set(v *policy.View, m value.Member, op write.Op) (Set, error) {
 		return Set{}, p
 	}
 	s := Set{Field: f, Value: fitted}
-	if to, ok := v.Pointer(f.Name); ok && !fitted.IsNull() && len(v.Key()) > 0 {
+	if to, ok := v.Pointer(f.Name); ok && !fitted.IsNull() {
 		s.Points = to.Target
 	}
 	return s, nil
@@ -80,13 +80,12 @@ func (w *writer) set(v *policy.View, m value.Member, op write.Op) (Set, error) {
 // force gives a new record what the asker's tenant scope asks for.
 func (w *writer) force(v *policy.View, given map[string]Set) {
 	for _, l := range v.Layers() {
-		c, ok := l.Filter.(query.Compare)
-		if l.Name != "tenant" || !ok || c.Op != query.Eq || len(c.Path) != 1 {
+		c, _ := l.Filter.(query.Compare) // a tenant rule is one equality, or leads through a pointer
+		if l.Name != "tenant" || len(c.Path) != 1 {
 			continue
 		}
-		f := v.Class().Field(c.Path[0])
-		if _, named := given[c.Path[0]]; f != nil && !named {
-			given[f.Name] = Set{Field: f, Value: c.Value, Forced: true}
+		if _, named := given[c.Path[0]]; !named {
+			given[c.Path[0]] = Set{Field: v.Class().Field(c.Path[0]), Value: c.Value, Forced: true}
 		}
 	}
 }
