@@ -2,7 +2,7 @@ package prompt
 
 // Builtin returns the prompts over data.
 func Builtin() []Prompt {
-	return []Prompt{conventions(), relations(), exploreDatabase(), classOverview(), countBy(), recentActivity(), findRelationship(), createdInRange()}
+	return []Prompt{conventions(), relations(), exploreDatabase(), classOverview(), countBy(), recentActivity(), findRelationship(), createdInRange(), reviewMyChanges()}
 }
 
 // class is the argument that names the class a prompt is about.

@@ -61,6 +61,9 @@ func (s *Set) Templates(who identity.Principal) []Template {
 			out = append(out, Template{URI: k.template(), Name: k.name, Title: k.title, Description: k.description})
 		}
 	}
+	if s.can(who, changeTool) {
+		out = append(out, changeTemplate)
+	}
 	return out
 }
 
@@ -202,6 +205,9 @@ func absent(kind string) error {
 // Read returns what the resource at r.Name holds: what its tool answers. Errors carry a *problem.Error: NotFound for a
 // resource that is not in Resources.
 func (s *Set) Read(ctx context.Context, who identity.Principal, r Request) (Content, error) {
+	if IsChange(r.Name) {
+		return s.readChange(ctx, who, r)
+	}
 	_, _, k, ok := split(r.Name)
 	t := s.tools.Tool(k.tool)
 	ask := bailiwick.Ask{Tool: "resource", Needs: identity.Read, Uses: []string{}, Correlation: r.Correlation, Progress: r.Progress,
@@ -237,11 +243,17 @@ func unseen(err error) error {
 }
 
 // Watch reports, by nil, whether who may be told when the resources at uris change: each must be one that who may read,
-// and a schema. Counts and samples change with the data, which nobody watches.
+// and a schema or a change. Counts and samples change with the data, which nobody watches.
 func (s *Set) Watch(ctx context.Context, who identity.Principal, uris []string, correlation string) error {
 	ask := bailiwick.Ask{Tool: "resource:subscribe", Needs: identity.Read, Uses: []string{}, Correlation: correlation, Timeout: timeout}
-	return s.gateway.Do(ctx, who, ask, func(_ context.Context, c *bailiwick.Call) (int, error) {
+	return s.gateway.Do(ctx, who, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 		for _, uri := range uris {
+			if IsChange(uri) {
+				if err := s.watchChange(ctx, c, uri); err != nil {
+					return 0, err
+				}
+				continue
+			}
 			_, _, k, ok := split(uri)
 			switch {
 			case !ok:
@@ -253,7 +265,7 @@ func (s *Set) Watch(ctx context.Context, who identity.Principal, uris []string, 
 				return 0, err
 			}
 			if k.name != "schema" {
-				return 0, problem.New(problem.InvalidArgument, "only schemas can be subscribed to: counts and samples change with the data, which is not watched; read them again")
+				return 0, problem.New(problem.InvalidArgument, "only schemas and changes can be subscribed to: counts and samples change with the data, which is not watched; read them again")
 			}
 		}
 		return 0, nil

@@ -104,7 +104,9 @@ func (s *Server) watch(ctx context.Context, x *exchange, req mcp.Request) error 
 		if err := s.options.Prompts.Watch(ctx, x.who, []string{uri}, x.correlation); err != nil {
 			return s.noResource(ctx, x, uri, err)
 		}
-		s.watched.Add(uri)
+		if !prompt.IsChange(uri) { // the SDK knows who watches it, and there is no end of changes
+			s.watched.Add(uri)
+		}
 	}
 	return nil
 }
@@ -130,4 +132,10 @@ func (s *Server) Changed() {
 		// The SDK reports no failed notification.
 		_ = s.sdk.ResourceUpdated(s.closing, &mcp.ResourceUpdatedNotificationParams{URI: uri})
 	})
+}
+
+// ChangeMoved tells those who watch a change that something has happened to it. It returns when they are told.
+func (s *Server) ChangeMoved(id string) {
+	// The SDK reports no failed notification.
+	_ = s.sdk.ResourceUpdated(s.closing, &mcp.ResourceUpdatedNotificationParams{URI: prompt.ChangeURI(id)})
 }

@@ -96,6 +96,7 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"gate":    gate,
 	"until":   until,
 	"id":      firstID,
+	"watch":   watch,
 	"occupy":  occupy,
 	"ready":   readyz,
 }

@@ -103,6 +103,7 @@ func (r *serving) serveHTTP(ctx context.Context, t *terminal.Terminal, c *config
 	defer r.watch(ctx, &w)()
 	defer p.Apply(ctx, log)()
 	defer p.Notify(ctx, "http://"+l.Addr().String(), log)()
+	defer p.Tell(ctx, s, log)()
 	if err := ready(t, l); err != nil {
 		return errors.Join(err, l.Close())
 	}
