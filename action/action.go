@@ -123,6 +123,15 @@ func (a *Action) Schema() json.RawMessage { return a.shown }
 // Arguments returns the names of its arguments.
 func (a *Action) Arguments() []string { return a.schema.Names() }
 
+// Parameters returns the names of what it sets.
+func (a *Action) Parameters() []string {
+	names := make([]string, len(a.set))
+	for i, n := range a.set {
+		names[i] = n.name
+	}
+	return names
+}
+
 // Called returns the names by which lists of principals can name it.
 func (a *Action) Called() []string {
 	return []string{a.Name, a.Class.Name + "." + a.Name, a.Class.FullName() + "." + a.Name}

@@ -137,6 +137,7 @@ func TestRequest(t *testing.T) {
 		{"drop", a2, `{}`, `invalid_argument : only what is done can go [ require]`},
 		{"drop", a3, `{}`, `not_found /object_id: issues has no record "` + a3 + `"`},
 		{"recount", "", `{"hours": 2}`, `{"op":"action","class":"app.issues","name":"recount","id":"","input":{"statement":"90fdc7e3b2b7b1f2","parameters":{"hours":2,"project":"p1"}},"source":"app"}`},
+		{"recount", "", `{}`, `{"op":"action","class":"app.issues","name":"recount","id":"","input":{"statement":"90fdc7e3b2b7b1f2","parameters":{"project":"p1","hours":null}},"source":"app"}`},
 		{"notify", "", `{}`, `{"op":"action","class":"app.notes","name":"notify","id":"","input":{"what":"all"},"source":"app"}`},
 		{"refund", "", `{}`, `{"op":"call","source":"billing","operation":"refund","request":{"body":{"why":"x"}}}`},
 	} {

@@ -216,6 +216,12 @@ func (a *Action) write(id string, sets []value.Member) (write.Write, error) {
 	case HTTP:
 		return &write.Call{Source: a.API, Operation: a.Operation, Request: data}, nil
 	case SQL:
+		for _, n := range a.set { // each parameter has a value
+			if _, ok := data.Get(n.name); !ok {
+				sets = append(sets, value.Member{Name: n.name})
+			}
+		}
+		data = value.OfObject(sets)
 		// The statement stands in what is approved by its digest: another text under the same name isn't what was reviewed.
 		data = value.OfObject([]value.Member{{Name: "statement", Value: value.OfString(a.statement)}, {Name: "parameters", Value: data}})
 	}

@@ -8,12 +8,14 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"os/exec"
 	"path/filepath"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/config"
 	"github.com/bailiwick-dev/bailiwick/tool"
+	"github.com/bailiwick-dev/bailiwick/tool/changes"
 	"github.com/bailiwick-dev/bailiwick/tool/describe"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -80,7 +82,7 @@ func tools() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(generated + "# Tools\n\nWhat an agent can call. Names, inputs and answers are the same over HTTP, stdio and in process.\n" +
 		"`org_describe` is served where a source has `metadata`.\n")
-	for _, t := range append(tool.Data(tool.Options{}), describe.Tools(nil)...) {
+	for _, t := range slices.Concat(tool.Data(tool.Options{}), describe.Tools(nil), changes.New(changes.Options{}).Tools()) {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", t.Name, t.Description)
 		fmt.Fprintf(&b, "Category %s, needs the scope `%s`, takes at most %s.\n\n", t.Category, t.Needs(), t.Timeout)
 		input, err := value.Read(t.Input, 0)

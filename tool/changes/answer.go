@@ -17,7 +17,7 @@ import (
 )
 
 // output is the schema of what tells of one change.
-const output = `{"type":"object","required":["status","summary"],"properties":{"status":{"type":"string"},"change_id":{"type":"string"},"summary":{"type":"string"},"diff":{"type":"array","items":{"type":"object"}}}}`
+const output = `{"type":"object","properties":{"status":{"type":"string"}}}`
 
 // waitTool is what an agent calls next.
 const waitTool = "wait_for_change"

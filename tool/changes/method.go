@@ -23,7 +23,7 @@ const methodTool = "call_method"
 func (r *Room) callMethod() tool.Tool {
 	return tool.Tool{
 		Name: methodTool, Title: "Propose an action",
-		Description: "Propose an action of a class; get_schema lists them with their arguments. dry_run: true in arguments tries it and proposes nothing.",
+		Description: "Propose an action of get_schema. dry_run in arguments only tries it.",
 		Input:       object("class_name,method_name", classArgument, `"method_name":{"type":"string"}`, idArgument, `"arguments":{"type":"object"}`, reasonArgument),
 		Output:      read(output), Annotations: proposes(), Writes: policy.WriteAction, Scope: identity.Read, Proposes: true, Category: tool.Mutation, Timeout: proposeTimeout,
 		Offered: func(who identity.Principal) bool { return len(r.usable(who, "")) > 0 },

@@ -35,9 +35,9 @@ func (r *Room) listMyChanges() tool.Tool {
 	}
 	return r.mine(tool.Tool{
 		Name: "list_my_changes", Title: "List my changes",
-		Description: "The changes that you have proposed, the newest first; before is the last change_id of the page before.",
+		Description: "Your changes, newest first; before: a change_id.",
 		Input:       object("", `"state":{"type":"string","enum":[`+strings.Join(states, ",")+`]}`, `"limit":{"type":"integer","minimum":1,"maximum":100}`, `"before":{"type":"string"}`),
-		Output:      read(`{"type":"object","required":["changes","has_more"],"properties":{"changes":{"type":"array","items":{"type":"object"}},"has_more":{"type":"boolean"}}}`),
+		Output:      read(`{"type":"object","properties":{"changes":{"type":"array"}}}`),
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
 			f := change.Filter{Before: word(in, "before"), Limit: 20}
 			if s := word(in, "state"); s != "" {
@@ -67,7 +67,11 @@ func listed(rows []review.Row, more bool) tool.Result {
 			text("created_at", value.OfTime(row.Created).String()), text("expires_at", expires)})
 		fmt.Fprintf(&out, "%s %s: %s\n", row.ID, status(row.State), row.Title)
 	}
-	fmt.Fprintf(&out, "%d changes", len(rows))
+	if len(rows) == 1 {
+		out.WriteString("1 change")
+	} else {
+		fmt.Fprintf(&out, "%d changes", len(rows))
+	}
 	if more {
 		out.WriteString(", and there are more")
 	}
@@ -77,7 +81,7 @@ func listed(rows []review.Row, more bool) tool.Result {
 
 func (r *Room) getChange() tool.Tool {
 	return r.mine(tool.Tool{
-		Name: "get_change", Title: "Get a change", Description: "A change of yours: its diff, what people said, how it ended.",
+		Name: "get_change", Title: "Get a change", Description: "A change of yours, and what people said.",
 		Input: object("change_id", changeArgument), Output: read(output),
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
 			return r.told(c.Change(ctx, word(in, "change_id")))
@@ -90,8 +94,8 @@ const longest, usual = 50, 30
 
 func (r *Room) waitForChange() tool.Tool {
 	return r.mine(tool.Tool{
-		Name: waitTool, Title: "Wait for a change", Description: "Wait until a change of yours is decided, at most timeout seconds; call it again while it is pending_review.",
-		Input:  object("change_id", changeArgument, fmt.Sprintf(`"timeout":{"type":"integer","minimum":0,"maximum":%d,"description":"default %d"}`, longest, usual)),
+		Name: waitTool, Title: "Wait for a change", Description: "Wait for a decision, up to timeout seconds.",
+		Input:  object("change_id", changeArgument, fmt.Sprintf(`"timeout":{"type":"integer","minimum":0,"maximum":%d}`, longest)),
 		Output: read(output), Timeout: waitTimeout,
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
 			seconds := int64(usual)
@@ -105,7 +109,7 @@ func (r *Room) waitForChange() tool.Tool {
 
 func (r *Room) cancelChange() tool.Tool {
 	return r.mine(tool.Tool{
-		Name: "cancel_change", Title: "Cancel a change", Description: "Take back a change of yours that hasn't been applied.",
+		Name: "cancel_change", Title: "Cancel a change", Description: "Take back a change of yours.",
 		Input: object("change_id", changeArgument), Output: read(output), Scope: identity.Read, Annotations: tool.Annotations{Idempotent: true},
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
 			return r.told(c.CancelChange(ctx, word(in, "change_id")))

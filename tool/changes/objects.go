@@ -17,26 +17,26 @@ import (
 
 const (
 	classArgument  = `"class_name":{"type":"string"}`
-	idArgument     = `"object_id":{"type":"string","minLength":1,"maxLength":1024}`
+	idArgument     = `"object_id":{"type":"string","minLength":1}`
 	dataArgument   = `"data":{"type":"object","minProperties":1}`
-	reasonArgument = `"reason":{"type":"string","maxLength":2000}`
+	reasonArgument = `"reason":{"type":"string"}`
 )
 
 func (r *Room) createObject() tool.Tool {
 	return r.object(tool.Tool{Name: "create_object", Title: "Propose a record",
-		Description: "Propose a new record; data is its values by field, reason tells people why. A person decides. Nothing is written until then.",
+		Description: "Propose a new record; reason tells people why. A person decides.",
 		Input:       object("class_name,data", classArgument, dataArgument, reasonArgument)}, write.OpCreate)
 }
 
 func (r *Room) updateObject() tool.Tool {
-	return r.object(tool.Tool{Name: "update_object", Title: "Propose a change to a record",
-		Description: "Propose other values for fields of one record; data has only those that change.",
+	return r.object(tool.Tool{Name: "update_object", Title: "Propose an update",
+		Description: "Propose other values for fields of a record.",
 		Input:       object("class_name,object_id,data", classArgument, idArgument, dataArgument, reasonArgument)}, write.OpUpdate)
 }
 
 func (r *Room) deleteObject() tool.Tool {
-	t := r.object(tool.Tool{Name: "delete_object", Title: "Propose to delete a record",
-		Description: "Propose to delete one record.",
+	t := r.object(tool.Tool{Name: "delete_object", Title: "Propose a deletion",
+		Description: "Propose to delete a record.",
 		Input:       object("class_name,object_id", classArgument, idArgument, reasonArgument)}, write.OpDelete)
 	t.Annotations.Destructive = true
 	return t
@@ -85,11 +85,11 @@ func object(must string, properties ...string) []byte {
 // proposeChanges asks for several writes at once.
 func (r *Room) proposeChanges() tool.Tool {
 	return tool.Tool{
-		Name: "propose_changes", Title: "Propose several writes as one change",
-		Description: "Propose up to 100 writes over one source as one change: all are applied in order, in one transaction, or none. after names changes of yours that must have been applied before.",
+		Name: "propose_changes", Title: "Propose several writes",
+		Description: "Propose up to 100 writes to one source as one change, all or none. after: change_ids to be applied before.",
 		Input: object("writes", `"writes":{"type":"array","minItems":1,"maxItems":100,"items":{"type":"object","additionalProperties":false,"required":["op","class_name"],"properties":{"op":{"type":"string","enum":["create","update","delete"]},`+
 			`"class_name":{"type":"string"},"object_id":{"type":"string"},"data":{"type":"object"}}}}`,
-			`"summary":{"type":"string","maxLength":200}`, reasonArgument, `"after":{"type":"array","maxItems":20,"items":{"type":"string"}}`),
+			`"summary":{"type":"string","maxLength":200}`, reasonArgument, `"after":{"type":"array","items":{"type":"string"}}`),
 		Output: read(output), Annotations: proposes(), Writes: policy.WriteRaw, Scope: identity.Write, Proposes: true, Category: tool.Mutation, Timeout: proposeTimeout,
 		Offered: r.offers(write.OpCreate, write.OpUpdate, write.OpDelete),
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
@@ -126,9 +126,9 @@ func complete(op write.Op, item value.Value, at string) error {
 		v, has := item.Get(part.name)
 		switch empty := v.Kind() == value.Object && len(v.Members()) == 0 || v.Kind() == value.String && v.Text() == ""; {
 		case has && !part.takes:
-			return invalid(at+"/"+part.name, fmt.Sprintf("a %s takes no %s", op, part.name))
+			return invalid(at+"/"+part.name, fmt.Sprintf("%s takes no %s", op, part.name))
 		case part.takes && (!has || empty):
-			return invalid(at+"/"+part.name, fmt.Sprintf("a %s needs %s", op, part.name))
+			return invalid(at+"/"+part.name, fmt.Sprintf("%s needs %s", op, part.name))
 		}
 	}
 	return nil
@@ -142,9 +142,9 @@ func invalid(at, detail string) error {
 func (r *Room) createClass() tool.Tool {
 	return tool.Tool{
 		Name: "create_class", Title: "Propose a class",
-		Description: "Propose a new class with fields. source is needed where there are several.",
-		Input: object("class_name,fields", `"class_name":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]{0,62}$"}`, `"source":{"type":"string"}`,
-			`"fields":{"type":"array","minItems":1,"maxItems":100,"items":{"type":"object","additionalProperties":false,"required":["name","type"],"properties":{"name":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]{0,62}$"},`+
+		Description: "Propose a new class. source: where there are several.",
+		Input: object("class_name,fields", classArgument, `"source":{"type":"string"}`,
+			`"fields":{"type":"array","minItems":1,"items":{"type":"object","additionalProperties":false,"required":["name","type"],"properties":{"name":{"type":"string"},`+
 				`"type":{"type":"string","enum":["string","integer","double","decimal","boolean","date","day","uuid","json"]},"required":{"type":"boolean"}}}}`, reasonArgument),
 		Output: read(output), Annotations: proposes(), Writes: policy.WriteSchema, Scope: identity.Schema, Proposes: true, Category: tool.Mutation, Timeout: proposeTimeout,
 		Offered: func(who identity.Principal) bool { return len(r.sources(who)) > 0 },
@@ -163,7 +163,7 @@ func (r *Room) createClass() tool.Tool {
 // deleteClass asks for a class to go.
 func (r *Room) deleteClass() tool.Tool {
 	return tool.Tool{
-		Name: "delete_class", Title: "Propose to delete a class",
+		Name: "delete_class", Title: "Propose to drop a class",
 		Description: "Propose to delete a class that holds no records.",
 		Input:       object("class_name", classArgument, reasonArgument),
 		Output:      read(output), Annotations: tool.Annotations{Destructive: true, Idempotent: true}, Writes: policy.WriteSchema, Scope: identity.Schema, Proposes: true,

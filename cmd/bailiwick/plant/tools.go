@@ -6,20 +6,24 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/action"
+	"github.com/bailiwick-dev/bailiwick/compile"
+	"github.com/bailiwick-dev/bailiwick/compile/writes"
 	"github.com/bailiwick-dev/bailiwick/config"
 	"github.com/bailiwick-dev/bailiwick/exposure"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/tool/changes"
 	"github.com/bailiwick-dev/bailiwick/tool/describe"
+	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // compileActions compiles the actions of c against rules. What is wrong with them is at its place in the file.
 func compileActions(c *config.Config, p *policy.Policy) (*action.Set, error) {
 	set, err := action.Compile(c.Actions, p)
 	if err == nil {
-		return set, nil
+		return set, runnable(c, set)
 	}
 	faults := &config.Error{}
 	for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
@@ -30,6 +34,47 @@ func compileActions(c *config.Config, p *policy.Policy) (*action.Set, error) {
 		faults.Faults = append(faults.Faults, c.WrongAction(f))
 	}
 	return nil, faults
+}
+
+// runnable refuses actions that nothing here runs, and statements whose parameters have no value.
+func runnable(c *config.Config, set *action.Set) error {
+	faults := &config.Error{}
+	wrong := func(a *action.Action, key, message string) {
+		faults.Faults = append(faults.Faults, c.WrongAction(&action.Fault{On: a.On, Action: a.Name, Key: []string{key}, Message: message}))
+	}
+	for _, a := range set.All() {
+		switch a.Do {
+		case action.Go:
+			wrong(a, "do", "go runs a function of a program that embeds Bailiwick; this one has none")
+		case action.HTTP:
+			wrong(a, "api", "http actions are not supported yet by this version; take it out")
+		}
+		i := slices.IndexFunc(c.Sources, func(s config.Source) bool { return s.Name == a.Class.Source })
+		if a.Do != action.SQL || i < 0 {
+			continue
+		}
+		dialect := compile.PostgreSQL
+		if _, ok := c.Sources[i].SQLite(); ok {
+			dialect = compile.SQLite
+		} else if c.Sources[i].MariaDB() {
+			dialect = compile.MySQL
+		}
+		var values []value.Member
+		for _, name := range a.Parameters() {
+			values = append(values, value.Member{Name: name})
+		}
+		if _, err := writes.Owned(dialect, a.Statement, value.OfObject(values)); err != nil {
+			message := err.Error()
+			if p, ok := errors.AsType[*problem.Error](err); ok && p.Err != nil {
+				message = p.Err.Error()
+			}
+			wrong(a, "statement", message)
+		}
+	}
+	if faults.Faults == nil {
+		return nil
+	}
+	return faults
 }
 
 // allTools are the tools that a configuration can name, over room; nil for tools that are named and not called.
