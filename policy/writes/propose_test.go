@@ -27,7 +27,7 @@ var catalogue = []schema.Class{
 		{Name: "title", Type: schema.String, NotNull: true, Required: true, Length: 5}, {Name: "status", Type: schema.String, Values: []value.Value{value.OfString("Todo"), value.OfString("Done")}},
 		{Name: "n", Type: schema.Integer}, {Name: "price", Type: schema.Decimal}, {Name: "open", Type: schema.Boolean}, {Name: "at", Type: schema.Date}, {Name: "due", Type: schema.Day},
 		{Name: "ref", Type: schema.UUID}, {Name: "raw", Type: schema.Bytes}, {Name: "doc", Type: schema.JSON}, {Name: "tags", Type: schema.Array}, {Name: "any", Type: schema.Any},
-		{Name: "box", Type: schema.Opaque}, {Name: "made", Type: schema.Date, Generated: true}, {Name: "phone", Type: schema.String}, {Name: "note", Type: schema.String, Required: true},
+		{Name: "box", Type: schema.Opaque}, {Name: "made", Type: schema.Date, Generated: true, Required: true}, {Name: "phone", Type: schema.String, Required: true}, {Name: "note", Type: schema.String, Required: true},
 		{Name: "boss_id", Type: schema.Integer}},
 		Relations: []schema.Relation{{Fields: []string{"boss_id"}, Target: "issues", TargetFields: []string{"id"}}}},
 	{Source: "app", Name: "parts", Key: []string{"a", "b"}, Fields: []schema.Field{{Name: "a", Type: schema.String}, {Name: "b", Type: schema.Integer}, {Name: "n", Type: schema.Integer}}},
