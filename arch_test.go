@@ -62,7 +62,7 @@ var mayImport = map[string]string{
 
 	// doors to data
 	"source/sqldb":                "compile compile/expr compile/writes policy problem query schema source source/sqldb/catalogue source/sqldb/sqlitefunc source/sqldb/writing span value write",
-	"source/sqldb/writing":        "change compile compile/writes policy policy/writes problem schema value write",
+	"source/sqldb/writing":        "change compile compile/writes policy policy/writes problem schema span value write",
 	"source/sqldb/catalogue":      "schema source/sqldb/fulltext value",
 	"source/sqldb/fulltext":       "schema",
 	"source/sqldb/sqlitefunc":     "compile compile/expr value",

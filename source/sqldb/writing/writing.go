@@ -20,6 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy/writes"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/span"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -169,14 +170,16 @@ func (w *Writer) raise(ctx context.Context, id string, fence int64) (earlier cha
 
 // within calls do in a transaction, and again while others are in the way of it. What do hasn't committed is taken back.
 // Errors that no step has said the meaning of are the database's.
-func (w *Writer) within(ctx context.Context, do func(context.Context, Tx) error) error {
+func (w *Writer) within(ctx context.Context, do func(context.Context, Tx) error) (err error) {
+	ctx, running := span.Start(ctx, "source")
+	defer func() { span.End(running, err) }()
 	if _, has := ctx.Deadline(); !has {
 		bounded, cancel := context.WithTimeout(ctx, most)
 		defer cancel()
 		ctx = bounded
 	}
 	for n := 1; ; n++ {
-		err := w.attempt(ctx, do)
+		err = w.attempt(ctx, do)
 		if err == nil || meant(err) {
 			return err
 		}
