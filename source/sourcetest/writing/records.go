@@ -172,6 +172,8 @@ func groups(t *testing.T, d *database) {
 			want: ` → {"id":7,"org":"acme","name":"seven","budget":5} &  → {"id":101,"project":7,"title":"first","votes":0,"parent":null,"loud":null}` +
 				` & {"id":4,"project":2,"title":"d","votes":4,"parent":null,"loud":null} → {"id":4,"project":7,"title":"d","votes":4,"parent":null,"loud":null}` +
 				` & {"id":4,"project":7,"title":"d","votes":4,"parent":null,"loud":null} → {"id":4,"project":7,"title":"dd","votes":4,"parent":null,"loud":"DD"}; applied 7 ` + [...]string{"101", "102", "102"}[d.Dialect] + ` 4 4`},
+		{writes: []string{`{"op":"update","class":"marks","id":"0","data":{"n":3}}`, `{"op":"update","class":"marks","id":"0","data":{"n":0}}`},
+			want: `{"id":0,"n":0} → {"id":0,"n":3} & {"id":0,"n":3} → {"id":0,"n":0}; applied 0 0`},
 		// what one refuses, none does
 		{writes: []string{`{"op":"update","class":"marks","id":"0","data":{"n":1}}`, `{"op":"create","class":"projects","data":{"id":"1","name":"x"}}`,
 			`{"op":"update","class":"issues","id":"2","data":{"title":"no"}}`},

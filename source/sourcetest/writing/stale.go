@@ -80,6 +80,8 @@ func fences(t *testing.T, d *database) {
 					fence := int64(step[1] - '0')
 					want := ""
 					switch {
+					case applied && step[0] == 'r': // it is of another digest
+						want = "another"
 					case applied:
 						want = "again"
 					case step[0] == 'b':
@@ -114,8 +116,8 @@ func (d *database) step(t *testing.T, kind byte, good, bad *change.Change, fence
 		r, err = d.apply(t, good, fence)
 	case 'r':
 		r, err = d.apply(t, bad, fence)
-		if p, ok := errors.AsType[*problem.Error](err); ok && p.Code == problem.Internal { // applied with another digest
-			return "again"
+		if p, ok := errors.AsType[*problem.Error](err); ok && p.Code == problem.Internal {
+			return "another"
 		}
 	default:
 		r, applied, err = d.Bar(t.Context(), good.ID, fence)
