@@ -8,9 +8,9 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"slices"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/config"
