@@ -58,9 +58,10 @@ var mayImport = map[string]string{
 	"shape":                 "policy problem redact value",
 	"audit":                 "problem value",
 	"limit":                 "problem",
-	".":                     "audit change exposure identity limit mask policy policy/writes problem query redact review schema shape source span value write",
+	".":                     "audit change exposure identity limit mask policy policy/writes problem query redact review schema shape source source/functions span value write",
 
 	// doors to data
+	"source/functions":            "change policy/writes problem source value write",
 	"source/sqldb":                "compile compile/expr compile/writes policy problem query schema source source/sqldb/catalogue source/sqldb/sqlitefunc source/sqldb/writing span value write",
 	"source/sqldb/writing":        "change compile compile/writes policy policy/writes problem schema span value write",
 	"source/sqldb/catalogue":      "schema source/sqldb/fulltext value",

@@ -16,6 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/review"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/functions"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
@@ -99,6 +100,9 @@ func (g *Gateway) writer(name string) (source.Writer, error) {
 	w, ok := g.options.Sources[name].(source.Writer)
 	if !ok {
 		return nil, &problem.Error{Code: problem.Unsupported, Kind: "read_only", Detail: fmt.Sprintf("the source %s can only be read", name)}
+	}
+	if g.options.Actions != nil {
+		return functions.Over(w, g.options.Actions), nil
 	}
 	return w, nil
 }

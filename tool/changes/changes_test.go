@@ -25,6 +25,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/functions"
 	"github.com/bailiwick-dev/bailiwick/source/sqldb"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 	"github.com/bailiwick-dev/bailiwick/tool"
@@ -45,7 +46,7 @@ type tracker struct {
 }
 
 // newTracker serves the tracker; more changes its configuration.
-func newTracker(t *testing.T, more func(*config.Config)) *tracker {
+func newTracker(t *testing.T, more func(*config.Config, *bailiwick.Options)) *tracker {
 	t.Helper()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "tracker.db")
@@ -56,8 +57,9 @@ func newTracker(t *testing.T, more func(*config.Config)) *tracker {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var options bailiwick.Options
 	if more != nil {
-		more(c)
+		more(c, &options)
 	}
 	reads, err := sqldb.OpenSQLite(t.Context(), "tracker", path)
 	if err != nil {
@@ -74,8 +76,9 @@ func newTracker(t *testing.T, more func(*config.Config)) *tracker {
 	}
 	t.Cleanup(func() { store.Close() })
 	x := &tracker{T: t, rules: c.Rules, tokens: identity.NewTokens(identity.TokenOptions{Store: store})}
-	x.gateway, _, err = bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"tracker": src}, Rules: c.Rules, Audit: store,
-		Changes: change.NewQueue(change.Options{Store: store}), Today: x.tokens})
+	options.Sources, options.Rules, options.Audit = map[string]source.Source{"tracker": src}, c.Rules, store
+	options.Changes, options.Today = change.NewQueue(change.Options{Store: store}), x.tokens
+	x.gateway, _, err = bailiwick.New(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -402,5 +405,57 @@ func TestWait(t *testing.T) {
 	args, _ := value.Read([]byte(`{"change_id":"`+id+`","timeout":50}`), 0)
 	if _, err := x.set.Call(ctx, bot, tool.Request{Name: "wait_for_change", Arguments: args}); err == nil {
 		t.Error("a wait outlives its caller")
+	}
+}
+
+// TestFunction has an action whose target is a function of the program: it runs once, behind an approval, with what was
+// approved; what it says of itself ends the change.
+func TestFunction(t *testing.T) {
+	var runs []functions.Run
+	var fails error
+	x := newTracker(t, func(c *config.Config, o *bailiwick.Options) {
+		object := func(text string) value.Value {
+			v, err := value.Read([]byte(text), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
+		c.Actions = append(c.Actions, action.Declaration{Name: "remind", On: "tracker.issues", Do: action.Go, Tool: true, Input: object(`{"properties":{"text":{"type":"string"}}}`),
+			Set: object(`{"text":{"$cel":"input.text"},"title":{"$cel":"record == null ? \"\" : record.title"},"by":{"$cel":"principal.owner"}}`)})
+		o.Actions = map[string]functions.Function{"remind": func(_ context.Context, r functions.Run) error {
+			runs = append(runs, r)
+			return fails
+		}}
+	})
+	bot, id := x.bot(), x.first(`{"status":"Todo"}`, "id")
+	rita := x.gateway.Desk(x.token(identity.Human, "rita", identity.Read, identity.Review), "visit")
+	res, err := x.call(bot, "call_method", `{"class_name":"issues","method_name":"remind","object_id":"`+id+`","arguments":{"text":"soon","dry_run":true}}`)
+	if want := `"supports_real_dry_run":false,"would_call":{"class_name":"issues","method_name":"remind","object_id":"` + id + `","arguments":{"text":"soon"}}}`; err != nil || !strings.HasSuffix(string(res.Structured), want) {
+		t.Errorf("got %s %v\nwant %s", res.Structured, err, want)
+	}
+	for i, tt := range []struct {
+		fails error
+		want  change.State
+	}{{nil, change.Applied}, {problem.New(problem.Conflict, "the post is closed"), change.Failed}} {
+		fails = tt.fails
+		res, err := x.call(bot, "remind", `{"object_id":"`+id+`","text":"soon `+fmt.Sprint(i)+`"}`)
+		if err != nil || len(runs) != i {
+			t.Fatal(problem.Of(err), runs)
+		}
+		change := regexp.MustCompile(`01[0-9a-z]{24}`).FindString(string(res.Structured))
+		sheet, err := rita.Sheet(t.Context(), change)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sheet, err = rita.Approve(t.Context(), change, sheet.Digest, ""); err != nil || sheet.State != tt.want {
+			t.Fatalf("%v %+v", err, sheet)
+		}
+		if len(runs) != i+1 || runs[i].Change != change || runs[i].Record != id || runs[i].Class != "tracker.issues" || !strings.HasPrefix(runs[i].Input.String(), `{"text":"soon `+fmt.Sprint(i)+`","title":"`) {
+			t.Errorf("%+v", runs)
+		}
+		if tt.fails != nil && sheet.Outcome != "the post is closed; nothing was written" {
+			t.Error(sheet.Outcome)
+		}
 	}
 }
