@@ -205,25 +205,45 @@ func (d *desk) Events(ctx context.Context, after int64) (events []change.Event, 
 	if err := d.may(); err != nil {
 		return nil, err
 	}
-	const most = 500
-	found, err := d.gateway.options.Changes.Store().Events(ctx, after, most)
-	if err != nil {
-		return nil, storeFailed(err)
-	}
-	for _, e := range found {
-		if d.who.Tenant == "" || e.Tenant == d.who.Tenant {
-			events = append(events, e)
-		}
-	}
-	return events, nil
+	events, _, err = d.seen(ctx, after)
+	return events, err
 }
 
-// Await implements Desk.
+// seen returns the next events behind after that the person sees, and the Seq up to which there are no others.
+func (d *desk) seen(ctx context.Context, after int64) (events []change.Event, to int64, err error) {
+	const most = 500
+	for {
+		found, err := d.gateway.options.Changes.Store().Events(ctx, after, most)
+		if err != nil {
+			return nil, after, storeFailed(err)
+		}
+		for _, e := range found {
+			after = e.Seq
+			if d.who.Tenant == "" || e.Tenant == d.who.Tenant {
+				events = append(events, e)
+			}
+		}
+		if len(events) > 0 || len(found) < most {
+			return events, after, nil
+		}
+	}
+}
+
+// Await implements Desk. For a person of a tenant it goes on waiting behind the events of others.
 func (d *desk) Await(ctx context.Context, after int64) error {
 	if err := d.may(); err != nil {
 		return err
 	}
-	return d.gateway.options.Changes.Store().Await(ctx, after)
+	for {
+		if err := d.gateway.options.Changes.Store().Await(ctx, after); err != nil || d.who.Tenant == "" {
+			return err
+		}
+		events, to, err := d.seen(ctx, after)
+		if err != nil || len(events) > 0 {
+			return err
+		}
+		after = to
+	}
 }
 
 // LastEvent implements Desk.

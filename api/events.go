@@ -54,10 +54,6 @@ func (a *API) events(w http.ResponseWriter, r *http.Request, c *call) error {
 
 // tell sends what happened behind at, or else waits for more, and returns the event behind which to go on.
 func (a *API) tell(ctx context.Context, s *stream, desk bailiwick.Desk, at int64) (int64, error) {
-	newest, err := desk.LastEvent(ctx)
-	if err != nil {
-		return at, err
-	}
 	found, err := desk.Events(ctx, at)
 	if err != nil {
 		return at, err
@@ -73,7 +69,6 @@ func (a *API) tell(ctx context.Context, s *stream, desk bailiwick.Desk, at int64
 	if len(found) > 0 {
 		return at, nil
 	}
-	at = max(at, newest) // what came up to here is not for this person: waiting behind it would be no waiting
 	wait, done := context.WithTimeout(ctx, a.options.Beat)
 	defer done()
 	switch err := desk.Await(wait, at); {
