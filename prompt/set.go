@@ -87,8 +87,7 @@ func (s *Set) put(prompts []Prompt) error {
 
 // can reports whether the set has a tool and who may call it.
 func (s *Set) can(who identity.Principal, name string) bool {
-	t := s.tools.Tool(name)
-	return t != nil && s.gateway.May(who, t.Ask()) == nil
+	return s.tools.May(who, name)
 }
 
 // find returns the prompt called name, nil where there is none that could be used.

@@ -156,6 +156,12 @@ func (s *Set) List(who identity.Principal, category string) []*Tool {
 	return out
 }
 
+// May reports whether there is a tool called name that who may call.
+func (s *Set) May(who identity.Principal, name string) bool {
+	t := s.Tool(name)
+	return t != nil && s.gateway.May(who, t.Ask()) == nil && t.offered(who)
+}
+
 func (t *Tool) offered(who identity.Principal) bool { return t.Offered == nil || t.Offered(who) }
 
 // Tool returns the tool called name, or nil where the set has none now.
