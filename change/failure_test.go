@@ -153,6 +153,9 @@ func TestHistory(t *testing.T) {
 	if one, err = single.Propose(ctx, one); err != nil {
 		t.Fatal(err)
 	}
+	if by := one.History[0].By; by != "cleo" {
+		t.Error("the history says that it was asked for by", by)
+	}
 	if one, err = single.Approve(ctx, one.ID, person("cleo"), change.Verdict{Digest: one.Digest}); err != nil || !one.Decisions[0].Single {
 		t.Error(one, err)
 	}

@@ -59,7 +59,11 @@ func (q *Queue) Propose(ctx context.Context, c *Change) (*Change, error) {
 		return nil, Denied()
 	}
 	c.ID, c.State, c.Digest = newID(), Pending, c.Sum()
-	c.History = []Step{{State: Pending, Event: EventCreated, By: c.Agent.Name, Digest: c.Digest}}
+	by := c.Agent.Name
+	if c.Asker != nil {
+		by = c.Asker.Owner
+	}
+	c.History = []Step{{State: Pending, Event: EventCreated, By: by, Digest: c.Digest}}
 	kept, err := q.store.Put(ctx, c, q.o.Life, q.o.Most)
 	if err != nil {
 		return nil, failed(err)

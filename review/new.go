@@ -30,6 +30,9 @@ func New(c *change.Change, sight func(class string) Sight, viewer Viewer) *Sheet
 		Correlation: c.Correlation, After: c.After, Reverts: c.Reverts,
 		Decisions: decisions(c), Outcome: outcome(c, viewer.Reviewer),
 	}
+	if c.Asker != nil {
+		sheet.Asker = person(*c.Asker)
+	}
 	d := differ{change: c, viewer: viewer, cells: maxCells}
 	for i, e := range c.Effects {
 		sheet.Items = append(sheet.Items, d.item(i, e, sight(e.Class)))

@@ -59,6 +59,7 @@ type Sheet struct {
 	Correlation string           `json:"correlation_id"`
 	After       []string         `json:"after,omitzero"`
 	Reverts     string           `json:"reverts,omitzero"`
+	Asker       string           `json:"asked_by,omitzero"` // the person who asked for it in the agent's name, and whose words Reason has then
 	Items       []Item           `json:"items"`
 	Cascades    []change.Cascade `json:"cascades,omitzero"` // of classes that the viewer sees
 	Checks      []Check          `json:"checks,omitzero"`   // live; reviewers alone

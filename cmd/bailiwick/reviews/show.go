@@ -89,8 +89,8 @@ func (p *page) facts() {
 	p.fact("agent", oneLine(s.Agent+" for "+s.Owner))
 	if s.Reason != "" {
 		whose := " (the agent's words)"
-		if s.Reverts != "" {
-			whose = " (of who asked to take it back)"
+		if s.Asker != "" {
+			whose = " (the words of " + oneLine(s.Asker) + ")"
 		}
 		p.fact("reason", quoted(s.Reason)+terminal.Styled(terminal.Faint, whose))
 	}
@@ -106,6 +106,7 @@ func (p *page) facts() {
 		p.fact("after", oneLine(strings.Join(s.After, ", ")))
 	}
 	p.fact("reverts", oneLine(s.Reverts))
+	p.fact("asked by", oneLine(s.Asker))
 	p.fact("digest", oneLine(s.Digest))
 }
 
