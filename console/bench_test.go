@@ -37,7 +37,7 @@ func BenchmarkPagesReal(b *testing.B) {
 		wait.Go(func() {
 			for i := worker * 100; i < worker*100+100; i++ {
 				c := *kept
-				c.Agent.Principal = fmt.Sprintf("token:%d", i%200) // filing counts what a principal has waiting
+				c.Agent.Principal = fmt.Sprintf("token:%d", i%200) // nobody has many waiting
 				c.ID, c.Digest = fmt.Sprintf("%s%05d", one[:21], i), fmt.Sprintf("%064d", i)
 				if _, err := h.plant.Store.Put(b.Context(), &c, time.Hour, 20_000); err != nil {
 					b.Error(err)

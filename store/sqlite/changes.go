@@ -29,7 +29,8 @@ func (s *Store) Put(ctx context.Context, c *change.Change, life time.Duration, m
 			return err
 		}
 		var same string
-		err = tx.QueryRowContext(ctx, `SELECT body FROM change WHERE principal = ? AND source = ? AND digest = ? AND state = 'pending' AND expires > ?
+		// The plus keeps SQLite from the index by time, by which it would read all that waits.
+		err = tx.QueryRowContext(ctx, `SELECT body FROM change WHERE principal = ? AND source = ? AND digest = ? AND state = 'pending' AND +expires > ?
 			ORDER BY id LIMIT 1`, r.Principal, r.Source, r.Digest, at.UnixMicro()).Scan(&same)
 		if err == nil {
 			kept, err = changes.Read(same)
@@ -38,7 +39,7 @@ func (s *Store) Put(ctx context.Context, c *change.Change, life time.Duration, m
 			return err
 		}
 		var waiting int
-		err = tx.QueryRowContext(ctx, `SELECT count(*) FROM change WHERE principal = ? AND state = 'pending' AND expires > ?`, r.Principal, at.UnixMicro()).Scan(&waiting)
+		err = tx.QueryRowContext(ctx, `SELECT count(*) FROM change WHERE principal = ? AND state = 'pending' AND +expires > ?`, r.Principal, at.UnixMicro()).Scan(&waiting)
 		if err != nil {
 			return err
 		}
