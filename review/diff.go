@@ -8,6 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
 )
 
 // maxParts is how many differences below one field are told one by one; a field with more is shown whole.
@@ -29,7 +30,7 @@ func (d *differ) item(i int, e change.Effect, s Sight) Item {
 	}
 	item.Key = key(d.change, i, s)
 	asked := value.Value{}
-	if i < len(d.change.Writes) {
+	if i < len(d.change.Writes) && e.Op != write.OpSchema { // what a class is stands in the effect
 		name, input := asks(d.change.Writes[i])
 		if name == "data" {
 			asked = input

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
@@ -35,7 +36,7 @@ func New(c *change.Change, sight func(class string) Sight, viewer Viewer) *Sheet
 	}
 	d := differ{change: c, viewer: viewer, cells: maxCells}
 	for i, e := range c.Effects {
-		sheet.Items = append(sheet.Items, d.item(i, e, sight(e.Class)))
+		sheet.Items = append(sheet.Items, d.item(i, e, through(e, sight)))
 	}
 	if viewer.Reviewer {
 		for _, cascade := range c.Cascades {
@@ -101,12 +102,25 @@ func NewRow(c *change.Change, sight func(class string) Sight, viewer Viewer) Row
 	return row
 }
 
+// through is the sight of what e is about. What a class is that comes stands in the request alone, so whoever sees the change
+// sees it; of one that goes who sees the class.
+func through(e change.Effect, sight func(class string) Sight) Sight {
+	s := sight(e.Class)
+	if e.Op != write.OpSchema {
+		return s
+	}
+	if s.Class == "" && e.Before.IsNull() {
+		_, s.Class, _ = strings.Cut(e.Class, ".")
+	}
+	return Sight{Class: s.Class, Fields: map[string]schema.Type{"fields": schema.JSON}}
+}
+
 // Unseen returns how many things of c a reviewer with this sight does not see whole: fields that are written and are
 // hidden or masked, and classes of which records go along. Who doesn't see all may not approve.
 func Unseen(c *change.Change, sight func(class string) Sight) int {
 	n := 0
 	for _, e := range c.Effects {
-		s := sight(e.Class)
+		s := through(e, sight)
 		if s.Class == "" {
 			n++
 			continue
@@ -131,7 +145,7 @@ func title(c *change.Change, sight func(class string) Sight) string {
 	whole := true
 	var classes []string
 	for _, e := range c.Effects {
-		s := sight(e.Class)
+		s := through(e, sight)
 		whole = whole && sees(s, e)
 		if class := cmp.Or(s.Class, "what you don't see"); !slices.Contains(classes, class) {
 			classes = append(classes, class)
@@ -141,7 +155,7 @@ func title(c *change.Change, sight func(class string) Sight) string {
 		return line(c.Title)
 	}
 	if len(c.Effects) == 1 {
-		return line(strings.TrimSpace(fmt.Sprintf("%s %s %s", verb(c.Op), classes[0], key(c, 0, sight(c.Effects[0].Class)))))
+		return line(strings.TrimSpace(fmt.Sprintf("%s %s %s", verb(c.Op), classes[0], key(c, 0, through(c.Effects[0], sight)))))
 	}
 	return line(fmt.Sprintf("%s %d records of %s", verb(c.Op), len(c.Effects), strings.Join(classes, ", ")))
 }

@@ -459,3 +459,34 @@ func TestFunction(t *testing.T) {
 		}
 	}
 }
+
+// TestClass has a class made and another refused: a person sees what it is made of.
+func TestClass(t *testing.T) {
+	x := newTracker(t, func(c *config.Config, _ *bailiwick.Options) { c.Rules.Gates.SchemaWrites = policy.Review })
+	res, err := x.call(x.bot(), "create_class", `{"class_name":"notes","fields":[{"name":"id","type":"integer","required":true},{"name":"text","type":"string"}],"reason":"x"}`)
+	want := `{"status":"pending_review","change_id":"ID","summary":"Create the class notes","diff":[{"op":"schema","class_name":"notes","fields":[{"field":"fields","before":null,` +
+		`"after":"[{\"name\":\"id\",\"type\":\"integer\",\"required\":true},{\"name\":\"text\",\"type\":\"string\"}]"}]}],"expires_at":"TIME","url":"https://b.example/console/changes/ID","next":"wait_for_change"}`
+	if got, _, _ := strings.Cut(said(res, err), "\n"); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+	rita := x.gateway.Desk(x.token(identity.Human, "rita", identity.Read, identity.Review), "visit")
+	id := regexp.MustCompile(`01[0-9a-z]{24}`).FindString(string(res.Structured))
+	sheet, err := rita.Sheet(t.Context(), id)
+	if err != nil || !sheet.CanApprove {
+		t.Fatalf("%v %+v", err, sheet)
+	}
+	if sheet, err = rita.Approve(t.Context(), id, sheet.Digest, ""); err != nil || sheet.State != change.Applied {
+		t.Fatalf("%v %+v", err, sheet)
+	}
+	for args, want := range map[string]string{
+		`{"class_name":"x","source":"traker","fields":[{"name":"a","type":"string"}]}`: `invalid_argument /source: there is no source "traker"; did you mean tracker?`,
+		`{"class_name":"x","fields":[{"name":"a","type":"blob"}]}`:                     `invalid_argument /fields/0/type: fields/0/type is one of string, integer, double, decimal, boolean, date, day, uuid, json [/fields/0/type enum]`,
+	} {
+		if got := said(x.call(x.bot(), "create_class", args)); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", args, got, want)
+		}
+	}
+	if got := said(x.call(x.bot(), "delete_class", `{"class_name":"api_keys"}`)); got != `not_found /class_name: there is no class "api_keys"` {
+		t.Error("a hidden class:", got)
+	}
+}

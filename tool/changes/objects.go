@@ -155,7 +155,7 @@ func (r *Room) createClass() tool.Tool {
 			}
 			fields, _ := in.Get("fields")
 			w := &write.CreateClass{Source: source, Class: word(in, "class_name"), Fields: fields}
-			return r.propose(ctx, c, write.Request{Writes: []write.Write{w}, Tool: "create_class", Input: in, Reason: word(in, "reason")}, false)
+			return r.propose(ctx, c, write.Request{Writes: []write.Write{w}, Tool: "create_class", Title: "Create the class " + w.Class, Input: in, Reason: word(in, "reason")}, false)
 		},
 	}
 }
@@ -171,7 +171,7 @@ func (r *Room) deleteClass() tool.Tool {
 		Offered: func(who identity.Principal) bool { return len(r.sources(who)) > 0 },
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
 			w := &write.DeleteClass{Class: word(in, "class_name")}
-			return r.propose(ctx, c, write.Request{Writes: []write.Write{w}, Tool: "delete_class", Input: in, Reason: word(in, "reason")}, false)
+			return r.propose(ctx, c, write.Request{Writes: []write.Write{w}, Tool: "delete_class", Title: "Delete the class " + w.Class, Input: in, Reason: word(in, "reason")}, false)
 		},
 	}
 }

@@ -51,6 +51,7 @@ func (r *run) classChange(it *writes.Item) (classChange, error) {
 	case *write.CreateClass:
 		c.run, c.made, err = text.CreateTable(r.db.Dialect(), w)
 		c.effect.Class, c.effect.After = r.plan.Source+"."+w.Class, value.OfObject([]value.Member{{Name: "fields", Value: w.Fields}})
+		c.effect.Asked = []string{"fields"}
 	case *write.DeleteClass:
 		if it.View == nil {
 			return c, problem.New(problem.Internal, "a class to be taken away without a view")
