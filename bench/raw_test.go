@@ -18,7 +18,7 @@ import (
 
 const (
 	summary = "id, project_id, number, type, status, priority, title, assignee_id, estimate, due_date, created_at, updated_at"
-	whole   = "id, org_id, project_id, number, type, status, priority, title, body, assignee_id, reporter_id, parent_id, estimate, due_date, custom, legacy_id, created_at, updated_at, deleted_at"
+	whole   = "id, org_id, project_id, number, type, status, priority, title, body, assignee_id, reporter_id, parent_id, estimate, due_date, custom, legacy_id, created_at, updated_at, deleted_at, agent"
 
 	pointSQL = "SELECT " + whole + " FROM issues WHERE org_id = $1 AND id = $2"
 	pageSQL  = "SELECT " + summary + " FROM issues WHERE org_id = $1 AND deleted_at IS NULL ORDER BY id LIMIT $2"
@@ -30,7 +30,7 @@ const (
 type issue struct {
 	id, org, project, typ, status, priority, title, body string
 	number                                               int64
-	assignee, reporter, parent                           *string
+	assignee, reporter, parent, agent                    *string
 	estimate                                             *float64
 	due                                                  *time.Time
 	custom                                               string
@@ -45,7 +45,7 @@ func (r *issue) summary() []any {
 
 func (r *issue) whole() []any {
 	return []any{&r.id, &r.org, &r.project, &r.number, &r.typ, &r.status, &r.priority, &r.title, &r.body, &r.assignee, &r.reporter, &r.parent,
-		&r.estimate, &r.due, &r.custom, &r.legacy, &r.created, &r.updated, &r.deleted}
+		&r.estimate, &r.due, &r.custom, &r.legacy, &r.created, &r.updated, &r.deleted, &r.agent}
 }
 
 func (r *issue) appendSummary(b []byte) []byte {
@@ -76,7 +76,8 @@ func (r *issue) appendWhole(b []byte) []byte {
 		b = strconv.AppendInt(b, *r.legacy, 10)
 	}
 	b = r.appendChanged(b)
-	return append(when(append(b, `,"deleted_at":`...), r.deleted, time.RFC3339Nano), '}')
+	b = when(append(b, `,"deleted_at":`...), r.deleted, time.RFC3339Nano)
+	return append(optional(append(b, `,"agent":`...), r.agent), '}')
 }
 
 func (r *issue) appendWords(b []byte) []byte {

@@ -133,7 +133,7 @@ CREATE TABLE issues (id uuid PRIMARY KEY, org_id text NOT NULL REFERENCES organi
 	number bigint NOT NULL, type text NOT NULL, status text NOT NULL, priority text NOT NULL, title text NOT NULL, body text NOT NULL,
 	assignee_id uuid REFERENCES users, reporter_id uuid NOT NULL REFERENCES users, parent_id uuid REFERENCES issues,
 	estimate double precision, due_date date, custom json NOT NULL, legacy_id bigint UNIQUE, internal_note text,
-	created_at timestamptz NOT NULL, updated_at timestamptz NOT NULL, deleted_at timestamptz);
+	created_at timestamptz NOT NULL, updated_at timestamptz NOT NULL, deleted_at timestamptz, agent text);
 CREATE INDEX ON issues (org_id, created_at);
 CREATE INDEX ON issues (project_id, status);`
 
