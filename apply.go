@@ -10,7 +10,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/policy/writes"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source"
@@ -253,15 +252,14 @@ func (g *Gateway) permitted(ctx context.Context, a change.Approved) (writes.Perm
 	if err != nil {
 		return writes.Permit{}, gone(err, "the credential of the agent is no longer good")
 	}
-	p := g.policy.Load()
-	if err := g.reviewed(ctx, p, c); err != nil {
+	if err := g.reviewed(ctx, c); err != nil {
 		return writes.Permit{}, err
 	}
-	return writes.Allow(p, who, a)
+	return writes.Allow(g.policy.Load(), who, a)
 }
 
 // reviewed reports, by nil, whether those who let c through may still do so.
-func (g *Gateway) reviewed(ctx context.Context, p *policy.Policy, c *change.Change) error {
+func (g *Gateway) reviewed(ctx context.Context, c *change.Change) error {
 	if c.Need == 0 {
 		return nil // a rule let it through; whether one still does is asked for by who proposes again
 	}

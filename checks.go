@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy/writes"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/review"
@@ -39,8 +41,9 @@ func (c *Call) sheet(ctx context.Context, found *change.Change) (*review.Sheet, 
 // checks are the live checks of a change that waits.
 func (c *Call) checks(ctx context.Context, found *change.Change, eligible error) []review.Check {
 	out := []review.Check{said("four_eyes", eligible, "you may decide about this")}
-	out = append(out, c.sighted(ctx, found), c.allowed(ctx, found))
-	out = append(out, c.target(ctx, found)...)
+	draft, err := c.draft(ctx, found)
+	out = append(out, c.sighted(ctx, found), allowed(err))
+	out = append(out, c.target(ctx, found, draft, err)...)
 	out = append(out, c.unexpired(ctx, found))
 	if len(found.After) > 0 {
 		waits, err := c.gateway.waits(ctx, found)
@@ -74,15 +77,19 @@ func (c *Call) unexpired(ctx context.Context, found *change.Change) review.Check
 	return said("expiry", err, "it waits until "+found.Expires.Format("2006-01-02 15:04 UTC"))
 }
 
-// allowed checks whether the rules in force now would still let the change be proposed by its agent.
-func (c *Call) allowed(ctx context.Context, found *change.Change) review.Check {
-	_, err := c.draft(ctx, found)
+// allowed tells whether the rules in force now would still let a change be proposed by its agent; err is what became of
+// its draft.
+func allowed(err error) review.Check {
 	return said("policy", err, "the rules in force allow it to the agent")
 }
 
-// target tries the change again: whether its records are what was reviewed, and whether the source takes it.
-func (c *Call) target(ctx context.Context, found *change.Change) []review.Check {
-	now, err := c.again(ctx, found)
+// target tries the change again, by a draft of now or why there is none: whether its records are what was reviewed, and
+// whether the source takes it.
+func (c *Call) target(ctx context.Context, found *change.Change, draft writes.Draft, err error) []review.Check {
+	var now change.Preview
+	if err == nil {
+		now, err = c.gateway.preview(ctx, draft, found.Source)
+	}
 	if err == nil {
 		if field := found.Moved(now.Effects); field != "" {
 			err = &problem.Error{Code: problem.Conflict, Detail: "the target has moved since the preview: " + field}
@@ -161,6 +168,7 @@ func (c *Call) history(ctx context.Context, found *change.Change, s *review.Shee
 const (
 	trailReads  = 20   // calls shown
 	trailLooked = 5000 // records looked at
+	trailTime   = 30 * time.Minute
 )
 
 // trail adds the calls that the agent made in the conversation, or shortly, before it proposed.

@@ -2,7 +2,6 @@ package bailiwick
 
 import (
 	"context"
-	"time"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
@@ -31,7 +30,7 @@ func (d *desk) do(ctx context.Context, name string, run func(context.Context, *C
 	return d.gateway.Do(ctx, d.who, ask, func(ctx context.Context, c *Call) (int, error) {
 		switch {
 		case d.gateway.options.Changes == nil:
-			return 0, &problem.Error{Code: problem.Unsupported, Kind: "no_changes", Detail: "this gateway takes no changes"}
+			return 0, noChanges()
 		case d.who.Kind != identity.Human || d.who.Above != nil:
 			return 0, &problem.Error{Code: problem.PermissionDenied, Kind: "not_human", Detail: "changes are reviewed by people"}
 		}
@@ -96,6 +95,12 @@ func (d *desk) Queue(ctx context.Context, f change.Filter) (rows []review.Row, m
 
 func (d *desk) viewer() review.Viewer { return review.Viewer{Human: d.who.Owner, Reviewer: true} }
 
+// noChanges refuses what needs changes, of a gateway that was given no queue for them.
+func noChanges() error {
+	return &problem.Error{Code: problem.Unsupported, Kind: "no_changes", Detail: "this gateway takes no changes"}
+}
+
+// storeFailed is what the asker is told when changes can't be read or kept.
 func storeFailed(err error) error {
 	return &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "change_store", Err: err}
 }
@@ -131,8 +136,8 @@ func (d *desk) approve(ctx context.Context, name, id string, v change.Verdict) (
 		if check := c.sighted(ctx, found); !check.OK {
 			return nil, &problem.Error{Code: problem.PermissionDenied, Kind: "sight", Detail: check.Detail}
 		}
-		if check := c.allowed(ctx, found); !check.OK {
-			return nil, &problem.Error{Code: problem.Conflict, Kind: "policy", Detail: check.Detail}
+		if _, err := c.draft(ctx, found); err != nil {
+			return nil, &problem.Error{Code: problem.Conflict, Kind: "policy", Detail: allowed(err).Detail}
 		}
 		done, err := d.gateway.options.Changes.Approve(ctx, id, d.who, v)
 		if err != nil || done.State != change.Granted {
@@ -170,21 +175,16 @@ func (d *desk) Settle(ctx context.Context, id string, applied bool, reason strin
 // Renew implements Desk.
 func (d *desk) Renew(ctx context.Context, id string) (*review.Sheet, error) {
 	return d.sheet(ctx, "renew", id, "", func(ctx context.Context, c *Call, found *change.Change) (*change.Change, error) {
-		preview, err := c.again(ctx, found)
+		draft, err := c.draft(ctx, found)
+		if err != nil {
+			return nil, err
+		}
+		preview, err := d.gateway.preview(ctx, draft, found.Source)
 		if err != nil {
 			return nil, err
 		}
 		return found, d.gateway.options.Changes.Renew(ctx, found, preview, d.who)
 	})
-}
-
-// again previews what a change would do now, for the agent as it is now.
-func (c *Call) again(ctx context.Context, found *change.Change) (change.Preview, error) {
-	draft, err := c.draft(ctx, found)
-	if err != nil {
-		return change.Preview{}, err
-	}
-	return c.gateway.preview(ctx, draft, found.Source)
 }
 
 // draft takes a change through the rules in force now, as if it were proposed now.
@@ -262,12 +262,9 @@ func (d *desk) LastEvent(ctx context.Context) (int64, error) {
 func (d *desk) may() error {
 	switch {
 	case d.gateway.options.Changes == nil:
-		return &problem.Error{Code: problem.Unsupported, Kind: "no_changes", Detail: "this gateway takes no changes"}
+		return noChanges()
 	case d.who.Kind != identity.Human || d.who.Above != nil || !d.who.Has(identity.Review):
 		return &problem.Error{Code: problem.PermissionDenied, Kind: "scope", Scope: string(identity.Review), Detail: "changes are reviewed by people with the scope review"}
 	}
 	return nil
 }
-
-// trailTime is how long before a proposal the calls of its agent are shown.
-const trailTime = 30 * time.Minute

@@ -59,7 +59,7 @@ func (c *Call) Preview(ctx context.Context, r write.Request) (*review.Sheet, err
 func (c *Call) drafted(ctx context.Context, r write.Request) (*change.Change, error) {
 	g := c.gateway
 	if g.options.Changes == nil {
-		return nil, &problem.Error{Code: problem.Unsupported, Kind: "no_changes", Detail: "this gateway takes no changes"}
+		return nil, noChanges()
 	}
 	if len(r.Writes) > 0 {
 		c.asked(r.Writes[0].Target())
@@ -229,11 +229,11 @@ func (c *Call) Changes(ctx context.Context, f change.Filter) ([]review.Row, bool
 	f.Principal = c.who.ID
 	found, more, err := queue.Store().List(ctx, f)
 	if err != nil {
-		return nil, false, &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "change_store", Err: err}
+		return nil, false, storeFailed(err)
 	}
-	rows := make([]review.Row, len(found))
+	rows, sight := make([]review.Row, len(found)), c.gateway.sight(c.policy, c.who)
 	for i, one := range found {
-		rows[i] = review.NewRow(one, c.gateway.sight(c.policy, c.who), review.Viewer{})
+		rows[i] = review.NewRow(one, sight, review.Viewer{})
 	}
 	c.record.Rows += len(rows)
 	return rows, more, nil
@@ -291,7 +291,7 @@ func (c *Call) WaitForChange(ctx context.Context, id string, most time.Duration)
 	for slices.Contains([]change.State{change.Pending, change.Granted, change.Applying}, found.State) {
 		last, err := store.LastEvent(ctx)
 		if err != nil {
-			return nil, &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "change_store", Err: err}
+			return nil, storeFailed(err)
 		}
 		if found, err = c.mine(ctx, id); err != nil || found.State.Ended() {
 			break
@@ -303,7 +303,7 @@ func (c *Call) WaitForChange(ctx context.Context, id string, most time.Duration)
 		case waiting.Err() != nil:
 			return c.own(found), nil
 		case err != nil && !errors.Is(err, context.DeadlineExceeded):
-			return nil, &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "change_store", Err: err}
+			return nil, storeFailed(err)
 		}
 	}
 	if err != nil {
