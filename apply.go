@@ -70,7 +70,7 @@ func (g *Gateway) due(ctx context.Context, id string) error {
 	}
 	if expired, err := queue.Expire(ctx, c); err != nil || expired {
 		if expired {
-			err = g.note(ctx, c, "changes/expire", &audit.Record{Outcome: audit.Expired})
+			err = g.note(ctx, c, c.Agent, &audit.Record{Tool: "changes/expire", Outcome: audit.Expired})
 		}
 		return err
 	}
@@ -155,7 +155,7 @@ func (g *Gateway) apply(ctx context.Context, id string) (c *change.Change, err e
 		return nil, err
 	}
 	// A write that can't be recorded doesn't happen. Without the lease's end another executor takes it up.
-	if err := g.note(ctx, c, "changes/apply", &audit.Record{Outcome: audit.Applying}); err != nil {
+	if err := g.note(ctx, c, c.Agent, &audit.Record{Tool: "changes/apply", Outcome: audit.Applying}); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, applyTime)
@@ -173,7 +173,7 @@ func (g *Gateway) conclude(ctx context.Context, a change.Approved, event change.
 	if err != nil {
 		return nil, err
 	}
-	r := &audit.Record{Outcome: audit.Applied, Code: o.Code, Kind: o.Kind}
+	r := &audit.Record{Tool: "changes/apply", Outcome: audit.Applied, Code: o.Code, Kind: o.Kind}
 	if o.Receipt != nil {
 		r.Rows = int(o.Receipt.Rows)
 	}
@@ -183,7 +183,7 @@ func (g *Gateway) conclude(ctx context.Context, a change.Approved, event change.
 	case change.EventStale, change.EventUnknown:
 		r.Outcome, r.Kind = audit.Refused, string(event)
 	}
-	if err := g.note(ctx, c, "changes/apply", r); err != nil {
+	if err := g.note(ctx, c, c.Agent, r); err != nil {
 		return nil, err // the effect has its marker: who takes the change up finds it, and records it
 	}
 	o.Record = r.Seq
@@ -296,11 +296,11 @@ func gone(err error, detail string) error {
 	return &problem.Error{Code: problem.PermissionDenied, Kind: problem.Of(err).Kind, Detail: detail}
 }
 
-// note records something that the gateway itself did about a change, in the name of its agent. r has what is particular
-// about it, and is then as it is kept.
-func (g *Gateway) note(ctx context.Context, c *change.Change, tool string, r *audit.Record) error {
-	r.Time, r.Tool, r.Change = g.options.Now().UTC(), tool, c.ID
-	r.Principal, r.Owner, r.Tenant, r.TokenID = c.Agent.Principal, c.Agent.Owner, c.Agent.Tenant, c.Agent.TokenID
+// note records something that happened to a change outside of a call: what the gateway itself does is in the name of the
+// agent, what a person decided in theirs. r has what is particular about it, and is then as it is kept.
+func (g *Gateway) note(ctx context.Context, c *change.Change, by change.Party, r *audit.Record) error {
+	r.Time, r.Change = g.options.Now().UTC(), c.ID
+	r.Principal, r.Owner, r.Tenant, r.TokenID = by.Principal, by.Owner, by.Tenant, by.TokenID
 	r.Correlation, r.Policy = c.Correlation, g.policy.Load().Version()
 	if len(c.Classes) > 0 {
 		r.Class = c.Classes[0]

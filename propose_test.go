@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -318,5 +319,29 @@ func TestChangeMoved(t *testing.T) {
 				t.Errorf("%s: n is %s", kept.State, n)
 			}
 		})
+	}
+}
+
+// TestChangeRecorded shows in whose name each step of a change is in the audit: what a person decided is theirs, and not
+// the agent's.
+func TestChangeRecorded(t *testing.T) {
+	o := newOffice(t, nil)
+	s, err := o.propose(o.bot(), `{"op": "update", "class": "issues", "id": "1", "data": {"status": "Done"}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.person("ben").Approve(t.Context(), s.ID, s.Digest, ""); err != nil {
+		t.Fatal(err)
+	}
+	var steps []string
+	err = o.store.Records(t.Context(), 1, func(r audit.Record) bool {
+		if r.Change == s.ID {
+			steps = append(steps, r.Tool+" "+r.Outcome+" "+r.Owner)
+		}
+		return true
+	})
+	want := []string{"propose_changes proposed ana", "changes/approved approved ben", "changes/apply applying ana", "changes/apply applied ana", "changes/approve approved ben"}
+	if err != nil || !slices.Equal(steps, want) {
+		t.Errorf("%v\n%s", err, strings.Join(steps, "\n"))
 	}
 }
