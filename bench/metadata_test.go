@@ -1,4 +1,4 @@
-package bench
+package bench_test
 
 import (
 	"bytes"
@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	bailiwick "github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/source"
@@ -41,7 +40,7 @@ func largeOrg(t testing.TB, objects int) (set *tool.Set, project string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"org": s}, Rules: policy.Rules{}, Audit: &audit.Memory{}})
+	g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"org": s}, Rules: policy.Rules{}, Audit: &sealed{}, Limits: unlimited()})
 	if err != nil {
 		t.Fatal(err)
 	}
