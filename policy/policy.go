@@ -18,6 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/mask"
 	"github.com/bailiwick-dev/bailiwick/policy/denylist"
 	"github.com/bailiwick-dev/bailiwick/policy/expression"
+	"github.com/bailiwick-dev/bailiwick/policy/operations"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -34,6 +35,7 @@ type Policy struct {
 	refuseScans bool
 	disclose    bool
 	expressions *expression.Compiler
+	apis        *operations.APIs
 
 	rules     Rules          // as given, for operators
 	catalogue []schema.Class // likewise
@@ -116,6 +118,8 @@ func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 		c.filters(p.expressions, func(format string, args ...any) { fail(ruled[c], format, args...) })
 		c.mask(p, func(format string, args ...any) { fail(ruled[c], format, args...) })
 	}
+	apis, err := operations.New(rules.APIs, p.expressions)
+	p.apis, errs = apis, append(errs, err)
 	for _, c := range p.classes {
 		if c.circular() {
 			fail(ruled[c], "tenant.through: %s leads back to the class itself", c.rule.Tenant.Through)
@@ -123,6 +127,9 @@ func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 	}
 	return p, errors.Join(errs...)
 }
+
+// APIs returns what the rules say of HTTP APIs.
+func (p *Policy) APIs() *operations.APIs { return p.apis }
 
 // Version identifies the rules in force.
 func (p *Policy) Version() string { return p.version }

@@ -72,7 +72,7 @@ type Rules struct {
 func New(d *document.Document, o Options) (*Rules, error) {
 	r := &Rules{of: make(map[*document.Operation]Decision, len(d.Operations))}
 	for i, rule := range o.Rules {
-		if err := rule.check(d, i); err != nil {
+		if err := rule.check(d, fmt.Sprintf("/rules/%d", i)); err != nil {
 			return nil, err
 		}
 	}
@@ -82,13 +82,17 @@ func New(d *document.Document, o Options) (*Rules, error) {
 	return r, nil
 }
 
-func (r Rule) check(d *document.Document, i int) error {
-	at := fmt.Sprintf("/rules/%d", i)
-	switch {
-	case len(r.Operations)+len(r.Tags) == 0:
-		return &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: "a rule names operations or tags"}
-	case r.Class == Forbidden && (r.Reason == "" || r.Instead == ""):
+func (r Rule) check(d *document.Document, at string) error {
+	if r.Class == Forbidden && (r.Reason == "" || r.Instead == "") {
 		return &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: "a rule that forbids says why (reason) and where a person does it (instead)"}
+	}
+	return r.Names(d, at)
+}
+
+// Names reports, by nil, whether r names something and all that it names is in d; at is the pointer of r.
+func (r Rule) Names(d *document.Document, at string) error {
+	if len(r.Operations)+len(r.Tags) == 0 {
+		return &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: "a rule names operations or tags"}
 	}
 	for k, pattern := range r.Operations {
 		if slices.ContainsFunc(d.Operations, func(op *document.Operation) bool { return named(op, pattern) }) {
@@ -132,7 +136,7 @@ func (r *Rules) Of(op *document.Operation) Decision {
 
 func decide(op *document.Operation, o Options) Decision {
 	for i, rule := range o.Rules {
-		if rule.matches(op) {
+		if rule.Matches(op) {
 			return Decision{Class: rule.Class, Reason: rule.Reason, Instead: rule.Instead, Rule: i}
 		}
 	}
@@ -145,7 +149,8 @@ func decide(op *document.Operation, o Options) Decision {
 	return d
 }
 
-func (r Rule) matches(op *document.Operation) bool {
+// Matches reports whether r is about op.
+func (r Rule) Matches(op *document.Operation) bool {
 	if len(r.Operations) > 0 && !slices.ContainsFunc(r.Operations, func(pattern string) bool { return named(op, pattern) }) {
 		return false
 	}
@@ -153,11 +158,11 @@ func (r Rule) matches(op *document.Operation) bool {
 }
 
 func named(op *document.Operation, pattern string) bool {
-	return match(pattern, op.ID) || match(pattern, op.Name())
+	return Match(pattern, op.ID) || Match(pattern, op.Name())
 }
 
-// match reports whether text is pattern, in which each * stands for any text.
-func match(pattern, text string) bool {
+// Match reports whether text is pattern, in which each * stands for any text.
+func Match(pattern, text string) bool {
 	parts := strings.Split(pattern, "*")
 	if len(parts) == 1 {
 		return pattern == text

@@ -1,0 +1,164 @@
+package operations
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/source/openapi/access"
+	"github.com/bailiwick-dev/bailiwick/source/openapi/document"
+	"github.com/bailiwick-dev/bailiwick/source/openapi/index"
+	"github.com/bailiwick-dev/bailiwick/source/openapi/validate"
+	"github.com/bailiwick-dev/bailiwick/source/openapi/view"
+)
+
+// A Reach is what one principal sees of an API, and how far its calls go. It can be used by many at once.
+type Reach struct {
+	Name        string // of the API
+	Description string
+	View        *view.View
+
+	api     *api
+	checker *validate.Checker
+	once    sync.Once
+	index   *index.Index
+}
+
+// Index returns what finds the operations of r. It is made when it is first asked for.
+func (r *Reach) Index() *index.Index {
+	r.once.Do(func() { r.index = index.New(r.View, index.Options{Synonyms: r.api.rules.Synonyms}) })
+	return r.index
+}
+
+// maxReaches is how many are kept of one API: as many as there are kinds of principals, and then some.
+const maxReaches = 64
+
+// reaches keeps what was made, by what distinguishes those who see it.
+type reaches struct {
+	mu   sync.Mutex
+	made map[string]*Reach
+}
+
+// All returns what who sees of each API, ordered by name. An API of which who sees no operation is absent.
+func (all *APIs) All(who identity.Principal) []*Reach {
+	var out []*Reach
+	if all == nil {
+		return nil
+	}
+	for _, name := range all.names {
+		if r := all.byName[name].reach(who); len(r.View.Operations()) > 0 {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Reach returns what who sees of the API called name; "" names the only one there is for who. It refuses with
+// problem.NotFound, at the pointer at, with near names of what who sees.
+func (all *APIs) Reach(who identity.Principal, name, at string) (*Reach, error) {
+	seen := all.All(who)
+	if name == "" && len(seen) == 1 {
+		return seen[0], nil
+	}
+	var known []string
+	for _, r := range seen {
+		if r.Name == name {
+			return r, nil
+		}
+		known = append(known, r.Name)
+	}
+	switch {
+	case len(seen) == 0:
+		return nil, &problem.Error{Code: problem.NotFound, Kind: "unknown_api", Pointer: at, Detail: "there is no API here"}
+	case name == "":
+		return nil, &problem.Error{Code: problem.InvalidArgument, Kind: "unknown_api", Pointer: at, Near: known[:min(len(known), 5)],
+			Detail: "say which API: there are " + strings.Join(known, ", ")}
+	}
+	near := problem.Nearest(name, known, 3)
+	return nil, &problem.Error{Code: problem.NotFound, Kind: "unknown_api", Pointer: at, Near: near,
+		Detail: fmt.Sprintf("there is no API %q%s", problem.Cut(name), problem.DidYouMean(near))}
+}
+
+// reach returns what who sees, made once for all who see the same.
+func (a *api) reach(who identity.Principal) *Reach {
+	hides := make([]bool, len(a.hidden))
+	key := make([]byte, len(a.hidden))
+	for i, h := range a.hidden {
+		hides[i] = h.hides(who)
+		key[i] = '0'
+		if hides[i] {
+			key[i] = '1'
+		}
+	}
+	for list := range who.Classes.All() {
+		text, err := json.Marshal(list)
+		if err != nil {
+			panic(err) // lists of texts always encode
+		}
+		key = append(key, text...)
+	}
+	a.reaches.mu.Lock()
+	defer a.reaches.mu.Unlock()
+	if r := a.reaches.made[string(key)]; r != nil {
+		return r
+	}
+	if a.reaches.made == nil || len(a.reaches.made) >= maxReaches {
+		a.reaches.made = map[string]*Reach{}
+	}
+	r := a.see(who.Classes, hides)
+	a.reaches.made[string(key)] = r
+	return r
+}
+
+// hides reports whether h hides from who. What can't be decided hides.
+func (h hidden) hides(who identity.Principal) bool {
+	if h.when == nil {
+		return true
+	}
+	v, err := h.when.Eval(who)
+	return err != nil || v.Bool()
+}
+
+// see makes a Reach for those who may see what list allows, without what hides says of each of a.hidden.
+func (a *api) see(list identity.List, hides []bool) *Reach {
+	var out []Hidden
+	for i, h := range a.hidden {
+		if hides[i] {
+			out = append(out, h.Hidden)
+		}
+	}
+	shown := access.Rule{Operations: a.rules.Shown}
+	gone := map[*document.Operation]bool{}
+	for _, op := range a.rules.Document.Operations {
+		gone[op] = !list.Allows(a.name, a.name+"."+op.ID) || len(a.rules.Shown) > 0 && !shown.Matches(op) ||
+			slices.ContainsFunc(out, func(h Hidden) bool { return len(h.Operations)+len(h.Tags) > 0 && h.rule().Matches(op) })
+	}
+	v := view.New(a.rules.Document, a.access, view.Filter{
+		Operation: func(op *document.Operation) bool { return !gone[op] },
+		Schema: func(name string) bool {
+			return !slices.ContainsFunc(out, func(h Hidden) bool {
+				return slices.ContainsFunc(h.Schemas, func(pattern string) bool { return names(pattern, name) })
+			})
+		},
+		Field: fields(out),
+	})
+	return &Reach{Name: a.name, Description: a.rules.Description, View: v, api: a, checker: validate.New(v, validate.Options{OpenBodies: a.rules.OpenBodies})}
+}
+
+// fields tells which fields are there.
+func fields(out []Hidden) func(schema, field string) bool {
+	by := map[string][]string{} // by field: the schemas that it is hidden in; "" for all
+	for _, h := range out {
+		for _, f := range h.Fields {
+			schema, field := cutField(f)
+			by[field] = append(by[field], schema)
+		}
+	}
+	return func(schema, field string) bool {
+		return !slices.ContainsFunc(by[field], func(in string) bool { return in == "" || names(in, schema) })
+	}
+}
