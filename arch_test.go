@@ -89,7 +89,7 @@ var mayImport = map[string]string{
 	"tool":            ". identity policy problem query query/search schema shape tool/input value",
 	"tool/input":      "problem query value",
 	"tool/changes":    ". action change identity policy problem query review schema tool value write",
-	"action":          "identity policy policy/expression problem schema tool/input value write",
+	"action":          "identity policy policy/expression policy/expression/template problem schema tool/input value write",
 	"tool/describe":   ". policy problem schema source tool value",
 	"prompt":          ". identity policy problem query schema tool value",
 	"server":          "identity problem prompt server/gate server/metadata server/observe server/state server/wire tool value",
@@ -108,6 +108,9 @@ var mayImport = map[string]string{
 	"config":          "action change config/strict identity identity/oidc notify policy policy/expression problem query schema value write",
 	"config/strict":   "problem query value",
 	"client":          "problem value",
+
+	// below what owners declare
+	"policy/expression/template": "identity policy/expression problem value",
 
 	// beside change
 	"notify":        "change notify/public write",

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy/expression"
+	"github.com/bailiwick-dev/bailiwick/policy/expression/template"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/tool/input"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -85,9 +86,9 @@ type Action struct {
 	schema      *input.Schema
 	shown       json.RawMessage // the schema of Input, compact
 	defaults    []value.Member
-	record      *template
-	summary     *template
-	set         []named
+	record      *template.Template
+	summary     *template.Template
+	set         []template.Named
 	permitted   []string
 	lookups     []lookup
 	require     []requirement
@@ -95,15 +96,10 @@ type Action struct {
 	statement   string // what identifies it: its SHA-256 in hex
 }
 
-type named struct {
-	name string
-	of   *template
-}
-
 type lookup struct {
 	name  string
 	class string // "source.Class"
-	id    *template
+	id    *template.Template
 }
 
 type requirement struct {
@@ -127,7 +123,7 @@ func (a *Action) Arguments() []string { return a.schema.Names() }
 func (a *Action) Parameters() []string {
 	names := make([]string, len(a.set))
 	for i, n := range a.set {
-		names[i] = n.name
+		names[i] = n.Name
 	}
 	return names
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/policy/expression"
+	"github.com/bailiwick-dev/bailiwick/policy/expression/template"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -129,13 +130,13 @@ func (b *builder) build() {
 		return
 	}
 	b.variables()
-	template := func(key string, v value.Value) *template {
+	read := func(key string, v value.Value) *template.Template {
 		if v.IsNull() {
 			return nil
 		}
-		return compileTemplate(b.over, v, []string{key}, b.wrong)
+		return template.Compile(b.over, v, []string{key}, b.wrong)
 	}
-	if b.record, b.summary = template("record", b.Record), template("summary", b.Summary); b.record != nil && b.Do == Create {
+	if b.record, b.summary = read("record", b.Record), read("summary", b.Summary); b.record != nil && b.Do == Create {
 		b.wrong([]string{"record"}, "a new record has no id yet; take it out")
 	}
 	b.sets()
@@ -220,7 +221,7 @@ func (b *builder) variables() {
 		if class == nil {
 			continue
 		}
-		id := compileTemplate(first, b.Lookup[name].ID, append(at, "id"), b.wrong)
+		id := template.Compile(first, b.Lookup[name].ID, append(at, "id"), b.wrong)
 		b.lookups = append(b.lookups, lookup{name, class.FullName(), id})
 		vars = append(vars, expression.Variable{Name: name, What: "a record of " + class.Name, Members: fields})
 	}
@@ -246,7 +247,7 @@ func (b *builder) sets() {
 		if slices.Contains(b.Permitted, m.Name) {
 			b.wrong(at, "%s is permitted as well: an argument sets it", m.Name)
 		}
-		b.set = append(b.set, named{m.Name, compileTemplate(b.over, m.Value, at, b.wrong)})
+		b.set = append(b.set, template.Named{Name: m.Name, Of: template.Compile(b.over, m.Value, at, b.wrong)})
 	}
 	b.permitted = b.Permitted
 	switch {
@@ -286,8 +287,8 @@ func (b *builder) transit() {
 		}
 		sets := t.argument != ""
 		for _, n := range b.set {
-			if n.name == field {
-				t.argument, sets = n.of.argument(), true
+			if n.Name == field {
+				t.argument, sets = n.Of.Member(inputName), true
 			}
 		}
 		f := b.Class.Field(field)

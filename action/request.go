@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy/expression/template"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -30,7 +31,7 @@ func (a *Action) Request(ctx context.Context, c Call) (write.Request, error) {
 	if err := a.schema.Check(c.Input); err != nil {
 		return write.Request{}, moved(err, c.At)
 	}
-	s := &scene{who: c.Who, variables: map[string]value.Value{inputName: a.filled(c.Input), nowName: value.OfTime(c.Now.UTC().Truncate(time.Microsecond))}}
+	s := &template.Scene{Who: c.Who, Variables: map[string]value.Value{inputName: a.filled(c.Input), nowName: value.OfTime(c.Now.UTC().Truncate(time.Microsecond))}}
 	id, err := a.found(ctx, c, s)
 	if err != nil {
 		return write.Request{}, err
@@ -41,12 +42,12 @@ func (a *Action) Request(ctx context.Context, c Call) (write.Request, error) {
 	if err := a.required(c, s); err != nil {
 		return write.Request{}, err
 	}
-	sets, err := evalAll(a.set, s)
+	sets, err := template.EvalAll(a.set, s)
 	if err != nil {
 		return write.Request{}, err
 	}
 	for _, name := range a.permitted {
-		if v, ok := s.variables[inputName].Get(name); ok {
+		if v, ok := s.Variables[inputName].Get(name); ok {
 			sets = append(sets, value.Member{Name: name, Value: v})
 		}
 	}
@@ -59,7 +60,7 @@ func (a *Action) Request(ctx context.Context, c Call) (write.Request, error) {
 	}
 	r := write.Request{Writes: []write.Write{w}, Action: a.Name, Mode: a.Review}
 	if a.summary != nil {
-		if v, err := a.summary.eval(s); err == nil && v.Kind() == value.String {
+		if v, err := a.summary.Eval(s); err == nil && v.Kind() == value.String {
 			r.Title = v.Text()
 		}
 	}
@@ -78,17 +79,17 @@ func (a *Action) filled(in value.Value) value.Value {
 }
 
 // found reads the record that a call is about, and returns its id; "" where it is about none.
-func (a *Action) found(ctx context.Context, c Call, s *scene) (string, error) {
+func (a *Action) found(ctx context.Context, c Call, s *template.Scene) (string, error) {
 	id, at := c.Record, "/"+RecordArgument
 	switch {
 	case a.record != nil && c.Record != "":
 		return "", &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: a.Name + " finds its record by its own arguments; leave object_id out"}
 	case a.record != nil:
-		v, err := a.record.eval(s)
-		if err != nil && !errors.Is(err, errAbsent) {
+		v, err := a.record.Eval(s)
+		if err != nil && !errors.Is(err, template.ErrAbsent) {
 			return "", err
 		}
-		id, at = v.String(), c.At+"/"+a.record.argument()
+		id, at = v.String(), c.At+"/"+a.record.Member(inputName)
 		if err != nil || v.IsNull() {
 			id = ""
 		}
@@ -97,7 +98,7 @@ func (a *Action) found(ctx context.Context, c Call, s *scene) (string, error) {
 	case id == "" && (a.Do == Update || a.Do == Delete):
 		return "", &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: a.Name + " needs the id of a record"}
 	case id == "":
-		s.variables[recordName] = value.Value{}
+		s.Variables[recordName] = value.Value{}
 		return "", nil
 	case a.Do == Create:
 		return "", &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: a.Name + " makes a new record; leave object_id out"}
@@ -109,7 +110,7 @@ func (a *Action) found(ctx context.Context, c Call, s *scene) (string, error) {
 	if record.IsNull() {
 		return "", absent(a.Class.Name, id, at)
 	}
-	s.variables[recordName] = record
+	s.Variables[recordName] = record
 	return id, nil
 }
 
@@ -119,14 +120,14 @@ func absent(class, id, at string) error {
 }
 
 // look reads the records that expressions ask about.
-func (a *Action) look(ctx context.Context, c Call, s *scene) error {
+func (a *Action) look(ctx context.Context, c Call, s *template.Scene) error {
 	for _, l := range a.lookups {
-		v, err := l.id.eval(s)
-		if err != nil && !errors.Is(err, errAbsent) {
+		v, err := l.id.Eval(s)
+		if err != nil && !errors.Is(err, template.ErrAbsent) {
 			return err
 		}
 		if err != nil || v.IsNull() {
-			s.variables[l.name] = value.Value{}
+			s.Variables[l.name] = value.Value{}
 			continue
 		}
 		record, err := c.Reader.Record(ctx, l.class, v.String())
@@ -135,18 +136,18 @@ func (a *Action) look(ctx context.Context, c Call, s *scene) error {
 		}
 		if record.IsNull() {
 			_, bare, _ := strings.Cut(l.class, ".")
-			return absent(bare, v.String(), c.At+"/"+l.id.argument())
+			return absent(bare, v.String(), c.At+"/"+l.id.Member(inputName))
 		}
-		s.variables[l.name] = record
+		s.Variables[l.name] = record
 	}
 	return nil
 }
 
 // required tells of every requirement that isn't met. One that can't be evaluated isn't.
-func (a *Action) required(c Call, s *scene) error {
+func (a *Action) required(c Call, s *template.Scene) error {
 	var faults []problem.Fault
 	for _, r := range a.require {
-		v, err := r.that.EvalOver(s.who, s.variables)
+		v, err := r.that.EvalOver(s.Who, s.Variables)
 		if err != nil || !v.Bool() {
 			at := c.At
 			if r.Field != "" {
@@ -159,14 +160,14 @@ func (a *Action) required(c Call, s *scene) error {
 }
 
 // follows refuses values that may not come after those that the record has.
-func (a *Action) follows(c Call, s *scene, sets []value.Member) error {
+func (a *Action) follows(c Call, s *template.Scene, sets []value.Member) error {
 	var faults []problem.Fault
 	for _, t := range a.transitions {
 		to, ok := value.OfObject(sets).Get(t.field)
 		if !ok {
 			continue
 		}
-		from, _ := s.variables[recordName].Get(t.field)
+		from, _ := s.Variables[recordName].Get(t.field)
 		next := t.next[from.String()]
 		if slices.Contains(next, to.String()) && !to.IsNull() {
 			continue
@@ -217,8 +218,8 @@ func (a *Action) write(id string, sets []value.Member) (write.Write, error) {
 		return &write.Call{Source: a.API, Operation: a.Operation, Request: data}, nil
 	case SQL:
 		for _, n := range a.set { // each parameter has a value
-			if _, ok := data.Get(n.name); !ok {
-				sets = append(sets, value.Member{Name: n.name})
+			if _, ok := data.Get(n.Name); !ok {
+				sets = append(sets, value.Member{Name: n.Name})
 			}
 		}
 		data = value.OfObject(sets)
@@ -243,12 +244,12 @@ func (a *Action) Place(err error, at string) error {
 			q.Pointer = at + "/" + field
 		}
 		for _, n := range a.set {
-			if n.name == field && n.of.argument() != "" {
-				q.Pointer = at + "/" + n.of.argument()
+			if n.Name == field && n.Of.Member(inputName) != "" {
+				q.Pointer = at + "/" + n.Of.Member(inputName)
 			}
 		}
 	case p.Pointer == "/object_id" && a.record != nil:
-		q.Pointer = strings.TrimSuffix(at+"/"+a.record.argument(), "/")
+		q.Pointer = strings.TrimSuffix(at+"/"+a.record.Member(inputName), "/")
 	case p.Pointer == "/class_name" || p.Pointer == "/data":
 		q.Pointer = at
 	}
