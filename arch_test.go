@@ -74,6 +74,8 @@ var mayImport = map[string]string{
 	"source/openapi/index":        "problem source/openapi/document source/openapi/view",
 	"source/openapi/large":        "",
 	"source/openapi/request":      "problem source/openapi/document source/openapi/validate source/openapi/view value",
+	"source/openapi/credential":   "identity notify/public problem value",
+	"source/openapi/send":         "identity notify/public problem source/openapi/credential source/openapi/request source/openapi/view span",
 	"source/openapi/validate":     "problem source/openapi/document source/openapi/view value",
 	"source/openapi/render":       "source/openapi/access source/openapi/document source/openapi/index source/openapi/view",
 	"source/memory":               "algebra policy problem query query/search schema source value",

@@ -14,11 +14,13 @@ func Panicked(recovered any) *Error {
 	if e, ok := recovered.(runtime.Error); ok {
 		what = e.Error()
 	}
-	return &Error{Code: Internal, Detail: "Internal error", Kind: "panic", Err: panicked(fmt.Sprintf("panic: %s\n%s", what, debug.Stack()))}
+	return &Error{Code: Internal, Detail: "Internal error", Kind: "panic", Err: Said(fmt.Sprintf("panic: %s\n%s", what, debug.Stack()))}
 }
 
-// panicked is the text of a panic for operators.
-type panicked string
+// Said returns a cause in our own words, which holds nothing that somebody else wrote: so logs may hold it.
+func Said(text string) error { return said(text) }
 
-func (p panicked) Error() string   { return string(p) }
-func (p panicked) LogText() string { return string(p) }
+type said string
+
+func (s said) Error() string   { return string(s) }
+func (s said) LogText() string { return string(s) }

@@ -44,3 +44,13 @@ func Fail(s trace.Span, err error) {
 	s.SetAttributes(attribute.String("error.type", code))
 	s.SetStatus(codes.Error, code)
 }
+
+// Parent returns the header traceparent (W3C Trace Context) for what the call in ctx asks of others; "" where nobody
+// traces it.
+func Parent(ctx context.Context) string {
+	c := trace.SpanContextFromContext(ctx)
+	if !c.IsValid() {
+		return ""
+	}
+	return "00-" + c.TraceID().String() + "-" + c.SpanID().String() + "-" + c.TraceFlags().String()
+}

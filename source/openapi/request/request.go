@@ -86,17 +86,17 @@ func finish(path string) (string, error) {
 		return "", refuse("/path", "a path parameter is missing")
 	}
 	for _, segment := range strings.Split(path, "/")[1:] {
-		if climbs(segment) {
+		if Climbs(segment) {
 			return "", refuse("/path", `a segment of a path can't be "." or ".."`)
 		}
 	}
 	return fixed(path), nil
 }
 
-// climbs reports whether a segment can be read as "." or "..", by itself or between the slashes it holds. There are
+// Climbs reports whether a segment of a path can be read as "." or "..", by itself or between the slashes it holds. There are
 // servers and proxies that decode slashes before they look for such segments, that decode twice, that take a backslash
 // for a slash, and that drop what stands behind a semicolon.
-func climbs(segment string) bool {
+func Climbs(segment string) bool {
 	for range 8 {
 		for part := range strings.FieldsFuncSeq(segment, func(r rune) bool { return r == '/' || r == '\\' }) {
 			if plain, _, _ := strings.Cut(part, ";"); plain == "." || plain == ".." {
