@@ -91,6 +91,7 @@ func spread(b *testing.B, callers int, do func(context.Context) error) []time.Du
 	waits := make([]time.Duration, b.N)
 	var wg sync.WaitGroup
 	b.ResetTimer()
+	b.StartTimer() // what came before may have been spread, too
 	for c := range callers {
 		wg.Go(func() {
 			for i := c; i < len(waits); i += callers {

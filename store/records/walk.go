@@ -33,26 +33,56 @@ func Backwards(ctx context.Context, page Page, from int64, yield func(audit.Reco
 // A way is where the page behind the one that ends with seq begins, and beyond what nothing lies.
 type way struct{ step, end int64 }
 
-// walk holds nothing of the database while yield runs.
+// walk holds nothing of the database while yield runs. Once more than one page is wanted, the next one is read and parsed
+// while yield looks at the one before.
 func walk(ctx context.Context, page Page, from int64, w way, yield func(audit.Record) bool) error {
-	for {
-		rows, err := page(ctx, from)
-		if err != nil {
-			return err
+	at := read(ctx, page, from)
+	for first := true; ; first = false {
+		more := at.err == nil && len(at.records) == PageSize && at.last != w.end
+		next := at.last + w.step
+		ahead := make(chan reading, 1)
+		if more && !first {
+			go func() { ahead <- read(ctx, page, next) }()
 		}
-		for _, r := range rows {
-			record, err := audit.Parse(r.Body)
-			if err != nil {
-				return &audit.Damage{Seq: r.Seq, Last: r.Seq, Kind: audit.Altered, Detail: "its text is not what a record's is"}
-			}
-			record.Prev, record.Hash = hex.EncodeToString(r.Prev), hex.EncodeToString(r.Hash)
-			if !yield(record) {
+		for i := range at.records {
+			if !yield(at.records[i]) {
+				if more && !first {
+					<-ahead // nobody reads when the walk has ended
+				}
 				return nil
 			}
 		}
-		if len(rows) < PageSize || rows[len(rows)-1].Seq == w.end {
+		switch {
+		case at.err != nil:
+			return at.err
+		case !more:
 			return nil
+		case first:
+			at = read(ctx, page, next)
+		default:
+			at = <-ahead
 		}
-		from = rows[len(rows)-1].Seq + w.step
 	}
+}
+
+// A reading is a page as records, up to the one that err is about.
+type reading struct {
+	records []audit.Record
+	last    int64 // the Seq of the last row
+	err     error
+}
+
+func read(ctx context.Context, page Page, from int64) reading {
+	rows, err := page(ctx, from)
+	out := reading{records: make([]audit.Record, 0, len(rows)), err: err}
+	for _, r := range rows {
+		record, err := audit.Parse(r.Body)
+		if err != nil {
+			out.err = &audit.Damage{Seq: r.Seq, Last: r.Seq, Kind: audit.Altered, Detail: "its text is not what a record's is"}
+			return out
+		}
+		record.Prev, record.Hash = hex.EncodeToString(r.Prev), hex.EncodeToString(r.Hash)
+		out.records, out.last = append(out.records, record), r.Seq
+	}
+	return out
 }
