@@ -101,7 +101,7 @@ var mayImport = map[string]string{
 	"server/metadata": "identity",
 	"server/state":    "",
 	"server/observe":  "server/wire value",
-	"console":         ". audit change console/chart console/inert console/ledger console/session exposure identity problem review server/gate write",
+	"console":         ". audit change console/chart console/inert console/ledger console/session exposure identity notify problem review server/gate write",
 	"console/chart":   "",
 	"console/inert":   "",
 	"console/ledger":  "audit",

@@ -45,6 +45,9 @@ type Options struct {
 	Tokens   Tokens
 	Sources  func(context.Context) []Source
 
+	Deliveries Deliveries
+	Hooks      []string // the names of the webhooks that Deliveries are of
+
 	Key     []byte        // 32 bytes that seal sessions, the same on all replicas; nil takes random ones
 	Idle    time.Duration // without a request, after which a session ends; 0 takes session.Idle
 	Life    time.Duration // of a session; 0 takes session.Life

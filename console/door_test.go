@@ -178,9 +178,10 @@ func TestLink(t *testing.T) {
 
 // TestForms: a POST is taken from our own pages alone.
 func TestForms(t *testing.T) {
-	w := newWorld(t, newDrawers(samples()...), nil)
+	box := outbox(t)
+	w := newWorld(t, newDrawers(samples()...), withOutbox(box))
 	b, other := w.signedIn(t, "rosa"), w.signedIn(t, "ines")
-	paths := []string{"/sign-out", "/theme", "/changes/" + id(11) + "/reject", "/changes/" + id(11) + "/approve", "/batch", "/sign-in", "/tokens/x/revoke"}
+	paths := []string{"/sign-out", "/theme", "/changes/" + id(11) + "/reject", "/changes/" + id(11) + "/approve", "/batch", "/sign-in", "/tokens/x/revoke", "/notifications/2/redeliver"}
 	for _, path := range paths {
 		for name, change := range map[string]func(*http.Request, url.Values){
 			"no mark":            func(_ *http.Request, f url.Values) { f.Del("mark") },
@@ -208,8 +209,8 @@ func TestForms(t *testing.T) {
 			}
 		}
 	}
-	if w.calls != nil {
-		t.Error("something was done:", w.calls)
+	if w.calls != nil || dead(t, box) != 1 {
+		t.Error("something was done:", w.calls, dead(t, box))
 	}
 	if got := b.send("/console/changes/"+id(11)+"/reject", url.Values{"mark": {b.mark()}, "text": {strings.Repeat("x", 300<<10)}}); got.status != 403 || w.calls != nil {
 		t.Error("a form of 300 KB:", got.status)
@@ -218,12 +219,13 @@ func TestForms(t *testing.T) {
 
 // TestGetChangesNothing walks all pages, with whatever their forms would send, and looks whether anything was done.
 func TestGetChangesNothing(t *testing.T) {
-	w := newWorld(t, newDrawers(samples()...), nil)
+	box := outbox(t)
+	w := newWorld(t, newDrawers(samples()...), withOutbox(box))
 	b := w.signedIn(t, "rosa")
 	deeds := []string{"approve", "break-glass", "reject", "comment", "renew", "revert", "settle"}
 	values := "?text=x&digest=" + strings.Repeat("000b", 16) + "&applied=yes&change=" + id(11) + ":" + strings.Repeat("000b", 16) + "&mark=" + url.QueryEscape(b.mark())
 	before := len(w.events)
-	paths := []string{"/", "/sign-in", "/sign-out", "/theme", "/changes", "/batch", "/audit", "/access", "/tokens", "/sources", "/tokens/x/revoke"}
+	paths := []string{"/", "/sign-in", "/sign-out", "/theme", "/changes", "/batch", "/audit", "/access", "/tokens", "/sources", "/tokens/x/revoke", "/notifications", "/notifications/2/redeliver"}
 	for n := 11; n < 19; n++ {
 		paths = append(paths, "/changes/"+id(n))
 		for _, deed := range deeds {
@@ -235,8 +237,8 @@ func TestGetChangesNothing(t *testing.T) {
 			b.do(b.request(method, "/console"+path+values, ""))
 		}
 	}
-	if w.calls != nil || len(w.events) != before {
-		t.Error("done by a GET:", w.calls)
+	if w.calls != nil || len(w.events) != before || dead(t, box) != 1 {
+		t.Error("done by a GET:", w.calls, dead(t, box))
 	}
 	if got := b.get("/console/changes"); got.status != 200 {
 		t.Error("a GET signed out:", got.status)

@@ -45,8 +45,9 @@ var regime = sync.OnceValues(func() (*exposure.Regime, error) {
 // full has every page: the audit of a month, the demo's rules, sources well and ill.
 func full(t testing.TB) func(*console.Options) {
 	t.Helper()
-	log := month(t)
+	log, mail := month(t), withOutbox(outbox(t))
 	return func(o *console.Options) {
+		mail(o)
 		o.Audit, o.Exposure = log, regime
 		o.Sources = func(context.Context) []console.Source {
 			return []console.Source{{Name: "tracker", Kind: "sqlite", Classes: 8, Well: true, Took: 412 * time.Microsecond},

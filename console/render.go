@@ -55,6 +55,7 @@ func (c *Console) nav(v *visit) []navItem {
 	add(identity.Audit, o.Audit != nil, "/audit", "Audit")
 	add(identity.Operator, o.Exposure != nil && o.Tokens != nil, "/access", "Tools and views")
 	add(identity.Operator, o.Tokens != nil, "/tokens", "Tokens")
+	add(identity.Operator, o.Deliveries != nil && v.who.Tenant == "", "/notifications", "Notifications")
 	add("", o.Sources != nil, "/sources", "Sources")
 	return out
 }

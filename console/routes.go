@@ -51,6 +51,10 @@ func (c *Console) routes() []route {
 	if c.options.Tokens != nil && c.options.Exposure != nil {
 		all = append(all, route{method: "GET", pattern: "/access", needs: identity.Operator, serve: c.access})
 	}
+	if c.options.Deliveries != nil {
+		all = append(all, route{method: "GET", pattern: "/notifications", needs: identity.Operator, serve: c.notifications},
+			route{method: "POST", pattern: "/notifications/{id}/redeliver", needs: identity.Operator, serve: c.redeliver})
+	}
 	if c.options.Sources != nil {
 		all = append(all, route{method: "GET", pattern: "/sources", serve: c.sources})
 	}

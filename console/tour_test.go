@@ -40,6 +40,7 @@ func TestBrowserTour(t *testing.T) {
 		{"batch", "/batch?id=" + id(11) + "&id=" + id(12) + "&id=" + id(14), b},
 		{"audit", "/audit?days=30", b}, {"tokens", "/tokens?ended=yes", b}, {"revoke", "/tokens?revoke=" + agent, b}, {"access", "/access", b},
 		{"view-as", "/access?as=" + agent + "&class=tracker.issues&tool=query_class&on=tracker.users&field=password_hash", b}, {"sources", "/sources", b},
+		{"notifications", "/notifications", b}, {"notifications-none", "/notifications?state=sent&hook=slack", b},
 		{"not-found", "/changes/none", b}, {"sign-in", "/sign-in?next=/console/changes", out}, {"link", link[len("/console"):], out},
 	}
 	for _, screen := range []struct {

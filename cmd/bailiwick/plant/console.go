@@ -13,6 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/console"
 	"github.com/bailiwick-dev/bailiwick/exposure"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/notify"
 	"github.com/bailiwick-dev/bailiwick/server"
 	"github.com/bailiwick-dev/bailiwick/source"
 )
@@ -27,7 +28,7 @@ func (p *Plant) Console(ctx context.Context, s *server.Server, credentials ident
 		return nil, err
 	}
 	p.latest.Store(p.Config)
-	c, err := console.New(console.Options{
+	o := console.Options{
 		Desk: p.Gateway.Desk, Credentials: credentials, Allow: s.Allow,
 		Admit: func(ctx context.Context, who identity.Principal, ask bailiwick.Ask, run func(context.Context) error) error {
 			return p.Gateway.Do(ctx, who, ask, func(ctx context.Context, _ *bailiwick.Call) (int, error) { return 0, run(ctx) })
@@ -35,7 +36,11 @@ func (p *Plant) Console(ctx context.Context, s *server.Server, credentials ident
 		Audit: p.Store, Exposure: func() (*exposure.Regime, error) { return p.Gateway.Regime(Offers(p.latest.Load())) },
 		Tokens: p.Tokens, Sources: func(ctx context.Context) []console.Source { return p.health(ctx, log) },
 		Key: key, Version: Version(), Log: log,
-	})
+	}
+	if hooks := p.Config.Notifications.Hooks; hooks != nil {
+		o.Deliveries, o.Hooks = p.Store, notify.Names(hooks)
+	}
+	c, err := console.New(o)
 	if err != nil {
 		return nil, err
 	}

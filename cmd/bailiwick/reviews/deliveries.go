@@ -3,7 +3,6 @@ package reviews
 import (
 	"fmt"
 	"net/http"
-	"net/url"
 	"strconv"
 	"text/tabwriter"
 	"time"
@@ -15,28 +14,18 @@ import (
 )
 
 func (d desk) deliveries() *cobra.Command {
-	asked := map[string]*string{}
+	var asked filter
 	cmd := &cobra.Command{
 		Use:     "deliveries",
 		Short:   "List notifications about changes: sent, waiting and dead",
 		Example: "  bailiwick changes deliveries --state dead\n  bailiwick changes redeliver 17",
 		Args:    terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			q := url.Values{}
-			for name, v := range asked {
-				if *v != "" {
-					q.Set(name, *v)
-				}
-			}
 			var page api.DeliveryPage
-			raw, err := d.ask(cmd.Context(), http.MethodGet, "/api/deliveries?"+q.Encode(), nil, &page)
-			switch {
-			case err != nil:
+			if done, err := d.found(cmd.Context(), "/api/deliveries", asked, &page); done || err != nil {
 				return err
-			case d.t.JSON:
-				d.t.Printf("%s\n", raw)
-				return nil
-			case len(page.Deliveries) == 0:
+			}
+			if len(page.Deliveries) == 0 {
 				d.t.Notef("no deliveries")
 				return nil
 			}
@@ -45,9 +34,7 @@ func (d desk) deliveries() *cobra.Command {
 	}
 	help := map[string]string{"state": "waiting, sent, dead or all (the default)", "hook": "only to this `WEBHOOK`", "change": "only about the change with this `ID`",
 		"before": "only those older than this `ID`", "limit": "at most so many, up to 200"}
-	for _, name := range api.DeliveryParameters() {
-		asked[name] = cmd.Flags().String(name, "", help[name])
-	}
+	asked = filterFlags(cmd.Flags(), api.DeliveryParameters(), help, "")
 	return cmd
 }
 

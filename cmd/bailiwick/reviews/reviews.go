@@ -19,6 +19,7 @@ import (
 
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/bailiwick-dev/bailiwick/api"
 	"github.com/bailiwick-dev/bailiwick/change"
@@ -46,27 +47,16 @@ type desk struct {
 }
 
 func (d desk) list() *cobra.Command {
-	asked := map[string]*string{}
+	var asked filter
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List changes, the newest first; those that wait, unless --state says others",
 		Example: "  bailiwick changes list\n  bailiwick changes list --state all --class issues --limit 20",
 		Args:    terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			q := url.Values{}
-			for name, v := range asked {
-				if *v != "" {
-					q.Set(name, *v)
-				}
-			}
 			var page api.Page
-			raw, err := d.ask(cmd.Context(), http.MethodGet, "/api/changes?"+q.Encode(), nil, &page)
-			if err != nil {
+			if done, err := d.found(cmd.Context(), "/api/changes", asked, &page); done || err != nil {
 				return err
-			}
-			if d.t.JSON {
-				d.t.Printf("%s\n", raw)
-				return nil
 			}
 			if len(page.Changes) == 0 {
 				d.t.Notef("no changes")
@@ -86,14 +76,39 @@ func (d desk) list() *cobra.Command {
 		"risk": "low, medium or high", "agent": "only those of this `PRINCIPAL`", "owner": "only those of agents of this `PERSON`", "text": "only those in whose title, reason or id `TEXT` stands",
 		"before": "only those older than this `ID`", "limit": "at most so many, up to 200",
 	}
-	for _, name := range api.Parameters() {
+	asked = filterFlags(cmd.Flags(), api.Parameters(), help, string(change.Pending))
+	return cmd
+}
+
+// A filter is what flags ask a list for, by the names of the API's parameters.
+type filter map[string]*string
+
+// filterFlags adds a flag for each parameter; that of the state begins with one.
+func filterFlags(f *pflag.FlagSet, parameters []string, help map[string]string, state string) filter {
+	asked := filter{}
+	for _, name := range parameters {
 		start := ""
 		if name == "state" {
-			start = string(change.Pending)
+			start = state
 		}
-		asked[name] = cmd.Flags().String(name, start, help[name])
+		asked[name] = f.String(name, start, help[name])
 	}
-	return cmd
+	return asked
+}
+
+// found asks for what a filter leaves of a list, into page. It is done where the answer is wanted as JSON.
+func (d desk) found(ctx context.Context, path string, asked filter, page any) (done bool, err error) {
+	q := url.Values{}
+	for name, v := range asked {
+		if *v != "" {
+			q.Set(name, *v)
+		}
+	}
+	raw, err := d.ask(ctx, http.MethodGet, path+"?"+q.Encode(), nil, page)
+	if err == nil && d.t.JSON {
+		d.t.Printf("%s\n", raw)
+	}
+	return d.t.JSON, err
 }
 
 func (d desk) show() *cobra.Command {

@@ -1,0 +1,174 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/notify"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// Deliveries are the notifications that webhooks were sent, of all tenants; every notify.Store is one.
+type Deliveries interface {
+	Deliveries(ctx context.Context, f notify.Filter) ([]notify.Delivery, bool, error)
+	Redeliver(ctx context.Context, id int64) error
+}
+
+// A notificationsPage is what webhooks were told of changes, and what they couldn't be told.
+type notificationsPage struct {
+	Hooks  []hook
+	List   []notify.Delivery
+	Chips  []chip
+	Any    bool // something is asked for
+	Newest string
+	Older  string
+}
+
+// A hook is a webhook and how it stands.
+type hook struct {
+	Name    string
+	Href    string // leads to what it was sent
+	Waiting string // how many, "200 or more"; "" for none
+	Dead    string // likewise
+	Sent    time.Time
+	Failure string // of the newest that is dead or waits; "" where all is well
+}
+
+// deliverySize is how many deliveries a page lists.
+const deliverySize = 50
+
+// unsentSize is up to how many deliveries of a webhook are counted.
+const unsentSize = 200
+
+// delivering runs do as a call of the visitor. Deliveries are of all tenants, so they are for people of none.
+func (c *Console) delivering(v *visit, tool string, do func(context.Context) error) error {
+	if v.who.Tenant != "" {
+		return &problem.Error{Code: problem.PermissionDenied, Kind: "tenant", Detail: "Notifications are of all tenants: they are for people of none."}
+	}
+	return c.options.Admit(v.ctx(), v.who, bailiwick.Ask{Tool: tool, Needs: identity.Operator, Correlation: v.correlation}, do)
+}
+
+// notifications shows how each webhook stands, and what it was sent.
+func (c *Console) notifications(v *visit) error {
+	q := v.r.URL.Query()
+	f := notify.Filter{State: notify.State(q.Get("state")), Hook: q.Get("hook"), Change: q.Get("change"), Limit: deliverySize}
+	if f.State != "" && !slices.Contains(notify.States(), f.State) {
+		return problem.New(problem.InvalidArgument, "There is no such state.")
+	}
+	if text := q.Get("before"); text != "" {
+		var err error
+		if f.Before, err = strconv.ParseInt(text, 10, 64); err != nil || f.Before < 1 {
+			return problem.New(problem.InvalidArgument, "There is no such page.")
+		}
+	}
+	p := notificationsPage{Any: f.State != "" || f.Hook != "" || f.Change != ""}
+	err := c.delivering(v, "console/notifications", func(ctx context.Context) (err error) {
+		var more bool
+		if p.List, more, err = c.options.Deliveries.Deliveries(ctx, f); err != nil {
+			return err
+		}
+		if more {
+			older := f
+			older.Before = p.List[len(p.List)-1].ID
+			p.Older = sentTo(older)
+		}
+		for _, name := range c.options.Hooks {
+			h, err := c.hook(ctx, name)
+			if err != nil {
+				return err
+			}
+			p.Hooks = append(p.Hooks, h)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	here := f.State
+	if f.Before != 0 {
+		f.Before = 0
+		p.Newest = sentTo(f)
+	}
+	for _, one := range []struct {
+		state notify.State
+		label string
+	}{{"", "All"}, {notify.Dead, "Dead"}, {notify.Waiting, "Waiting"}, {notify.Sent, "Sent"}} {
+		f.State = one.state
+		p.Chips = append(p.Chips, chip{Href: sentTo(f), Label: one.label, Here: one.state == here})
+	}
+	page := frame{Title: "Notifications", At: Path + "/notifications", Page: p}
+	if q.Has("again") {
+		page.Notice = "It waits again and is sent in a moment."
+	}
+	return c.render(v, "notifications", page)
+}
+
+// hook says how a webhook stands.
+func (c *Console) hook(ctx context.Context, name string) (hook, error) {
+	h := hook{Name: name, Href: sentTo(notify.Filter{Hook: name})}
+	newest := int64(0)
+	for state, count := range map[notify.State]*string{notify.Waiting: &h.Waiting, notify.Dead: &h.Dead} {
+		found, more, err := c.options.Deliveries.Deliveries(ctx, notify.Filter{Hook: name, State: state, Limit: unsentSize})
+		if err != nil {
+			return h, err
+		}
+		if len(found) > 0 {
+			*count = countOf(len(found))
+		}
+		if more {
+			*count += " or more"
+		}
+		i := slices.IndexFunc(found, func(d notify.Delivery) bool { return d.Failure != "" })
+		if i >= 0 && found[i].ID > newest {
+			newest, h.Failure = found[i].ID, found[i].Failure
+		}
+	}
+	sent, _, err := c.options.Deliveries.Deliveries(ctx, notify.Filter{Hook: name, State: notify.Sent, Limit: 1})
+	if len(sent) > 0 {
+		h.Sent = sent[0].Updated
+	}
+	return h, err
+}
+
+// sentTo is the address of the page with a filter.
+func sentTo(f notify.Filter) string {
+	q := url.Values{}
+	for name, text := range map[string]string{"state": string(f.State), "hook": f.Hook, "change": f.Change} {
+		if text != "" {
+			q.Set(name, text)
+		}
+	}
+	if f.Before != 0 {
+		q.Set("before", strconv.FormatInt(f.Before, 10))
+	}
+	return strings.TrimSuffix(Path+"/notifications?"+q.Encode(), "?")
+}
+
+// redeliver has a delivery that is dead, or was sent, be sent again.
+func (c *Console) redeliver(v *visit) error {
+	missing := problem.New(problem.NotFound, "There is no such notification that is sent or dead.")
+	id, err := strconv.ParseInt(v.r.PathValue("id"), 10, 64)
+	if err != nil {
+		return missing
+	}
+	err = c.delivering(v, "console/redeliver", func(ctx context.Context) error {
+		err := c.options.Deliveries.Redeliver(ctx, id)
+		if errors.Is(err, notify.ErrNone) {
+			return missing
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	http.Redirect(v.w, v.r, Path+"/notifications?again=yes", http.StatusSeeOther)
+	return nil
+}
