@@ -113,6 +113,7 @@ var mayImport = map[string]string{
 
 	// below what owners declare
 	"policy/expression/template": "identity policy/expression problem value",
+	"pack":                       "config/strict identity policy/expression policy/expression/template problem source/openapi/access source/openapi/document source/openapi/validate source/openapi/view tool/input value",
 
 	// beside change
 	"notify":        "change notify/public write",

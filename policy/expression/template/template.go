@@ -147,3 +147,13 @@ func (s *Scene) eval(e *expression.Expression) (value.Value, error) {
 	return value.Value{}, &problem.Error{Code: problem.InvalidArgument, Kind: "expression", Err: fmt.Errorf("%s: %w", e, err),
 		Detail: "it can't be worked out from these arguments"}
 }
+
+// Part returns the member of that name of an object of templates; nil where t is none, or has none.
+func (t *Template) Part(name string) *Template {
+	for _, m := range t.members {
+		if m.Name == name {
+			return m.Of
+		}
+	}
+	return nil
+}

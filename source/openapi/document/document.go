@@ -103,7 +103,7 @@ func Load(b []byte) (*Document, error) {
 		d.Servers = servers(sections["servers"])
 	}
 	(&reader{d: d, root: sections}).paths(paths)
-	d.identify()
+	d.identify(d.Operations)
 	return d, nil
 }
 

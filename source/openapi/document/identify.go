@@ -10,12 +10,12 @@ import (
 // maxID is how long a declared operationId may be.
 const maxID = 200
 
-// identify gives every operation its id. A declared operationId is taken as it is; the second operation with it, and
+// identify gives every one of the operations its id. A declared operationId is taken as it is; the second operation with it, and
 // one that holds what no name should, get one made from method and path. Made ids depend on nothing but method and
 // path, but where two would be alike: those are made from the whole path, and then with a hash of it.
-func (d *Document) identify() {
+func (d *Document) identify(all []*Operation) {
 	var rest []*Operation
-	for _, op := range d.Operations {
+	for _, op := range all {
 		switch {
 		case op.ID == "":
 			rest = append(rest, op)

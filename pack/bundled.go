@@ -1,0 +1,29 @@
+package pack
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// The packs that come with Bailiwick, a folder each.
+//
+//go:embed flowfuse
+var bundled embed.FS
+
+// BundledNames returns the names of the packs that come with Bailiwick.
+func BundledNames() []string { return []string{"flowfuse"} }
+
+// Bundled returns a pack that comes with Bailiwick, by its name.
+func Bundled(name string) (*Pack, error) {
+	folder, err := fs.Sub(bundled, path.Base(name))
+	if err == nil {
+		_, err = fs.Stat(bundled, name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("there is no pack %q; there is %s", name, strings.Join(BundledNames(), ", "))
+	}
+	return Load(folder, name)
+}

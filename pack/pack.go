@@ -1,0 +1,127 @@
+// Package pack holds tools over single operations of an HTTP API, declared in files: one file for each domain of the API,
+// all files of a folder together a pack.
+//
+// It stands beside action, before the way: a file is read strictly, and compiled against the document of an API, so that
+// an operation, a parameter or a field that isn't there is refused with its place. A compiled Tool turns the arguments of
+// a call into the operation that it asks for; it reads through whoever it is handed, sends nothing and decides about
+// nothing: what a call may reach is policy's word, and what writes is proposed. Package tool/packs offers them to agents.
+package pack
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/config/strict"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/source/openapi/access"
+)
+
+// A Pack is tools over the operations of one API, as its files declare them.
+type Pack struct {
+	Name     string
+	Document []byte        // of the API, as far as the tools need it: an OpenAPI document; nil where the pack has none
+	Access   []access.Rule // the classes of operations that their methods don't tell; an operator's own rules come first
+
+	files []file
+}
+
+// A file is one file of a pack.
+type file struct {
+	document strict.Document
+	tools    []declaration
+	access   []access.Rule
+}
+
+// documents are the names that the document of an API can have in the folder of a pack.
+var documents = [...]string{"document.json", "document.yaml"}
+
+// Load reads the pack in the folder at the top of fsys: all of its *.yaml files, in the order of their names, and
+// document.json or document.yaml, which is the document of the API. name is what the pack is called in messages. What is
+// wrong is in a *strict.Error, with line and column.
+func Load(fsys fs.FS, name string) (*Pack, error) {
+	p := &Pack{Name: name}
+	entries, err := fs.ReadDir(fsys, ".")
+	if err != nil {
+		return nil, fmt.Errorf("read the pack %s: %w", name, err)
+	}
+	all := &strict.Error{}
+	for _, e := range entries {
+		isDocument := slices.Contains(documents[:], e.Name())
+		if e.IsDir() || !isDocument && path.Ext(e.Name()) != ".yaml" {
+			continue
+		}
+		data, err := fs.ReadFile(fsys, e.Name())
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("read the pack %s: %w", name, err)
+		case isDocument && p.Document != nil:
+			all.Faults = append(all.Faults, strict.Fault{File: path.Join(name, e.Name()), Message: "the pack has another document; keep one"})
+		case isDocument:
+			p.Document = data
+		default:
+			p.read(path.Join(name, e.Name()), data, all)
+		}
+	}
+	if len(all.Faults) == 0 && len(p.files) == 0 {
+		all.Faults = []strict.Fault{{File: name, Message: "the folder has no pack: no file ends in .yaml"}}
+	}
+	if len(all.Faults) > 0 {
+		return nil, all
+	}
+	return p, p.distinct()
+}
+
+// read adds one file.
+func (p *Pack) read(name string, data []byte, all *strict.Error) {
+	var f file
+	none := func(string) (string, error) { return "", errors.New("a pack reads no other files") }
+	doc, err := strict.Read(name, data, f.shape(), strict.Options{Secret: none})
+	if e, ok := errors.AsType[*strict.Error](err); ok {
+		all.Faults = append(all.Faults, e.Faults...)
+		all.More += e.More
+		return
+	}
+	f.document = doc
+	p.files = append(p.files, f)
+	p.Access = append(p.Access, f.access...)
+}
+
+// distinct refuses two tools of one name.
+func (p *Pack) distinct() error {
+	all, seen := &strict.Error{}, map[string]bool{}
+	for _, f := range p.files {
+		for i, d := range f.tools {
+			if seen[d.name] {
+				all.Faults = append(all.Faults, f.document.Wrong("another tool of the pack has the name", "tools", fmt.Sprint(i), "name"))
+			}
+			seen[d.name] = true
+		}
+	}
+	if all.Faults != nil {
+		return all
+	}
+	return nil
+}
+
+// Declared returns the names of the pack's tools, in the order of the files.
+func (p *Pack) Declared() []string {
+	var names []string
+	for _, f := range p.files {
+		for _, d := range f.tools {
+			names = append(names, d.name)
+		}
+	}
+	return names
+}
+
+// Underscored is a name of a tool for clients that take letters, digits and _ alone: platform_list_teams.
+func Underscored(name string) string { return strings.NewReplacer(".", "_", "-", "_").Replace(name) }
+
+// near ends a message with what may have been meant.
+func near(got string, known []string) string {
+	return problem.DidYouMean(problem.Nearest(got, known, 2))
+}
