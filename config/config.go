@@ -2,7 +2,7 @@
 //
 // It stands before the way: what it makes are the options of the doors and the rules of policy. It opens no
 // source, no store and no listener; besides the configuration it reads only the files that ${file:…} and file:
-// name. It refuses unknown and duplicate keys, keys without a value, what this version can't do yet, and values it
+// name, and the documents of APIs that are files. It refuses unknown and duplicate keys, keys without a value, what this version can't do yet, and values it
 // would have to guess about; every fault of a file is told in one error, with line, column and excerpt.
 package config
 
@@ -19,11 +19,13 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/config/apis"
 	"github.com/bailiwick-dev/bailiwick/config/strict"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/identity/oidc"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/policy/expression"
+	"github.com/bailiwick-dev/bailiwick/policy/operations"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -59,16 +61,19 @@ type Config struct {
 	Review        Review
 
 	document    strict.Document
+	contents    map[string]*apis.Contents   // of the documents of APIs that are files, by source
+	rules       map[string]operations.Rules // what the section apis says
 	expressions *expression.Compiler
 }
 
-// A Source is a database to serve, or descriptions of objects.
+// A Source is a database to serve, descriptions of objects, or an HTTP API.
 type Source struct {
 	Name        string
-	URL         string        // "sqlite:path", "postgres://…", "mariadb://…" or "mysql://…"; it may hold a password. "" with Metadata
+	URL         string        // "sqlite:path", "postgres://…", "mariadb://…" or "mysql://…"; it may hold a password. "" with Metadata and OpenAPI
 	WriteURL    string        // likewise, of an account that may write; "" where that is the one of URL
 	ReadOnly    bool          // it is never opened for writing
 	Metadata    *Metadata     // descriptions of objects on disk; nil for a database
+	OpenAPI     *apis.Source  // an HTTP API; nil for a database
 	Description string        // for agents
 	Schemas     []string      // of PostgreSQL: the schemas to look into; nil for the default
 	Tables      identity.List // which tables and views become classes

@@ -14,13 +14,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/config"
+	"github.com/bailiwick-dev/bailiwick/config/apis"
 	"github.com/bailiwick-dev/bailiwick/demo"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/identity/oidc"
 	"github.com/bailiwick-dev/bailiwick/notify"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/policy/expression"
+	"github.com/bailiwick-dev/bailiwick/policy/operations"
 	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/source/openapi/access"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
 	"github.com/google/go-cmp/cmp"
@@ -49,6 +52,41 @@ sources:
   local: {url: "sqlite:app.db"}
   org:
     metadata: {roots: [workspaces, /srv/provar], connection: MyOrg, environment: UAT, objects: {except: [Secret__c]}}
+  flow:
+    openapi:
+      document: https://flow.example/openapi.json
+      base_url: https://flow.example/v2/
+      timeout: 20s
+      packs: [flowfuse, ./packs, /srv/packs]
+      credential:
+        per_principal:
+          by: claim
+          claim: login
+          secrets:
+            ann: plain ${PG_PASSWORD}
+            bob: {bearer: b}
+            cid: {header: {name: x-api-key, value: c}}
+            dee: {basic: {user: dee, password: d}}
+            eve: {query: {name: key, value: e}}
+            fay: {oauth: {token_url: https://login.example/token, client_id: f, client_secret: s, scopes: [read], params: {audience: flow}}}
+  box: {read_only: true, description: Boxes, openapi: {document: https://box.example/openapi.json, base_url: http://10.0.0.1:8080}}
+apis:
+  flow:
+    description: Where flows run
+    access:
+      - {operations: ["POST /check"], class: read}
+      - {tags: [admin], class: excluded}
+      - {operations: [mint], tags: [keys], class: forbidden, reason: it mints, instead: in the settings}
+    rpc_names: true
+    shown: ["* /teams*"]
+    hidden:
+      - {operations: [spy], tags: [x], schemas: [Key*], fields: [User.email, password], when: '!("operator" in principal.scopes)'}
+    parameters:
+      - {name: teamId, is: principal.claims.team, operations: [a, b]}
+    write: {write: allow, destructive: deny}
+    open_bodies: true
+    synonyms: {machine: [instance, device]}
+  box: {write: allow}
 classes:
   tracker.issues:
     hidden: false
@@ -231,9 +269,27 @@ func TestParse(t *testing.T) {
 			{Name: "local", URL: "sqlite:/etc/bailiwick/app.db"},
 			{Name: "org", Metadata: &config.Metadata{Roots: []string{"/etc/bailiwick/workspaces", "/srv/provar"}, Connection: "MyOrg", Environment: "UAT",
 				Objects: identity.List{Except: []string{"Secret__c"}}}},
+			{Name: "flow", OpenAPI: &apis.Source{Document: "https://flow.example/openapi.json", BaseURL: "https://flow.example/v2", Timeout: 20 * time.Second,
+				Packs: []apis.Pack{{Name: "flowfuse"}, {Folder: "/etc/bailiwick/packs"}, {Folder: "/srv/packs"}},
+				Credential: &apis.Credential{Each: &apis.Each{By: "claim", Claim: "login", Of: map[string]apis.Credential{
+					"ann": {Bearer: "plain hunter2"}, "bob": {Bearer: "b"}, "cid": {Header: &apis.Named{Name: "X-Api-Key", Value: "c"}}, "dee": {Basic: &apis.Basic{User: "dee", Password: "d"}},
+					"eve": {Query: &apis.Named{Name: "key", Value: "e"}},
+					"fay": {OAuth: &apis.OAuth{TokenURL: "https://login.example/token", ID: "f", Secret: "s", Scopes: []string{"read"}, Params: map[string]string{"audience": "flow"}}}}}}}},
+			{Name: "box", Description: "Boxes", ReadOnly: true, OpenAPI: &apis.Source{Document: "https://box.example/openapi.json", BaseURL: "http://10.0.0.1:8080"}},
 		},
 		Rules: policy.Rules{
-			Review:   []change.Rule{{Name: "review[0]", When: condition(t, `change.op == "delete"`), Approvals: 2, Risk: change.High, Mode: write.Review}},
+			Review: []change.Rule{{Name: "review[0]", When: condition(t, `change.op == "delete"`), Approvals: 2, Risk: change.High, Mode: write.Review}},
+			APIs: map[string]operations.Rules{
+				"flow": {Description: "Where flows run", Access: access.Options{RPCNames: true, Rules: []access.Rule{
+					{Operations: []string{"POST /check"}, Class: access.Read}, {Tags: []string{"admin"}, Class: access.Excluded},
+					{Operations: []string{"mint"}, Tags: []string{"keys"}, Class: access.Forbidden, Reason: "it mints", Instead: "in the settings"}}},
+					Shown: []string{"* /teams*"}, Hidden: []operations.Hidden{{Operations: []string{"spy"}, Tags: []string{"x"}, Schemas: []string{"Key*"},
+						Fields: []string{"User.email", "password"}, When: `!("operator" in principal.scopes)`}},
+					Parameters: []operations.Parameter{{Name: "teamId", Is: "principal.claims.team", Operations: []string{"a", "b"}}},
+					Write:      map[access.Class]write.Mode{access.Write: write.Allow, access.Destructive: write.Deny}, OpenBodies: true,
+					Synonyms: map[string][]string{"machine": {"instance", "device"}}},
+				"box": {Description: "Boxes", Write: map[access.Class]write.Mode{access.Write: write.Deny, access.Destructive: write.Deny}},
+			},
 			Unlisted: true, RefuseScans: true, Disclose: true, Gates: policy.Gates{Writes: policy.Review, RawWrites: policy.Off, SchemaWrites: policy.Off},
 			Classes: map[string]policy.ClassRule{
 				"tracker.issues": {

@@ -19,7 +19,7 @@ func TestFaults(t *testing.T) {
 		{"", "f.yaml: the file says nothing; it needs at least sources"},
 		{"# only this\n", "f.yaml: the file says nothing; it needs at least sources"},
 		{"- a\n", `
-f.yaml:1:1: must be an object with include, listen, store, sources, classes, policy, tools, results, prompts, budget, limits, auth, stdio, server, gates, review, actions, notifications, log or telemetry, not a list
+f.yaml:1:1: must be an object with include, listen, store, sources, classes, apis, policy, tools, results, prompts, budget, limits, auth, stdio, server, gates, review, actions, notifications, log or telemetry, not a list
     1 | - a
       | ^`},
 		{"a: [", `
@@ -191,10 +191,10 @@ f.yaml:1:11: sources.a.b: a source is named with letters, digits, - and _, a let
 f.yaml:1:33: sources.9: a source is named with letters, digits, - and _, a letter first, at most 63
     1 | sources: {a.b: {url: sqlite:x}, '9': {url: sqlite:x}, c: {}, d: sqlite:x}
       |                                 ^
-f.yaml:1:58: sources.c: needs the key url or metadata
+f.yaml:1:58: sources.c: needs the key url, metadata or openapi
     1 | sources: {a.b: {url: sqlite:x}, '9': {url: sqlite:x}, c: {}, d: sqlite:x}
       |                                                          ^
-f.yaml:1:65: sources.d: must be an object with url, metadata, description, schemas, tables, write_url or read_only, not text
+f.yaml:1:65: sources.d: must be an object with url, metadata, openapi, description, schemas, tables, write_url or read_only, not text
     1 | sources: {a.b: {url: sqlite:x}, '9': {url: sqlite:x}, c: {}, d: sqlite:x}
       |                                                                 ^`},
 		{"sources:\n  a: {url: 'postgres://h/db', write_url: 'mysql://h/db'}\n  b: {url: sqlite:x, write_url: sqlite:y}\n" +

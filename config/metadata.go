@@ -60,11 +60,19 @@ func (k *kinds) check(s *Source) func(r *strict.Reader, n strict.Node, at string
 	return func(r *strict.Reader, n strict.Node, at string) {
 		switch len(k.given) {
 		case 0:
-			r.Wrong(n.Start(), at, "needs the key url or metadata")
+			r.Wrong(n.Start(), at, "needs the key url, metadata or openapi")
 			return
 		case 1:
 		default:
 			r.WrongAt(at+"/"+k.given[1], "the source has "+k.given[0]+" already, and is one thing")
+		}
+		if s.OpenAPI != nil {
+			for _, key := range []string{"schemas", "tables", "write_url"} {
+				if r.Given(at + "/" + key) {
+					r.WrongAt(at+"/"+key, "only databases have it; take it out")
+				}
+			}
+			return
 		}
 		if s.Schemas != nil && !strings.HasPrefix(s.URL, "postgres") && (s.URL != "" || s.Metadata != nil) {
 			r.WrongAt(at+"/schemas", "only PostgreSQL has schemas; take it out")

@@ -10,10 +10,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Names are what lists can name: tools, and classes in full and, where they are bare, as any source has them.
+// Names are what lists can name: tools, classes in full and, where they are bare, as any source has them, and HTTP APIs
+// and their operations, as Config.APINames has them.
 type Names struct {
 	Tools   []string
 	Classes []string
+	APIs    []string
 }
 
 // NamesOf returns the names of tools and of the classes of a catalogue.
@@ -44,7 +46,7 @@ func (n Names) Strays(tools, classes identity.List, filters []string) []Stray {
 		what, key string
 		list      identity.List
 		known     []string
-	}{{"tool", "tools", tools, n.Tools}, {"class", "classes", classes, n.Classes}} {
+	}{{"tool", "tools", tools, n.Tools}, {n.classes(), "classes", classes, slices.Concat(n.Classes, n.APIs)}} {
 		for i, name := range l.list.Only {
 			look(l.what, name, l.known, l.key, "only", fmt.Sprint(i))
 		}
@@ -58,6 +60,14 @@ func (n Names) Strays(tools, classes identity.List, filters []string) []Stray {
 		}
 	}
 	return out
+}
+
+// classes says what a list of classes names.
+func (n Names) classes() string {
+	if n.APIs != nil {
+		return "class, API or operation"
+	}
+	return "class"
 }
 
 // CheckTools checks the names of tools that are served against those that there are. Unknown ones are in an *Error.

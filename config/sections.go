@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/config/apis"
 	"github.com/bailiwick-dev/bailiwick/config/strict"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy/expression"
@@ -28,13 +29,14 @@ const (
 
 // shape is the whole file.
 func (c *Config) shape() strict.Shape {
-	c.expressions = expression.NewCompiler()
+	c.expressions, c.contents = expression.NewCompiler(), map[string]*apis.Contents{}
 	keys := []strict.Key{
 		{Name: "include", Doc: "Further files of this form: paths and patterns such as rules/*.yaml, from the folder of this file. Sections of several files are put together", Shape: strict.Files()},
 		{Name: "listen", Doc: "Where agents connect: host:port. Default " + DefaultListen, Shape: strict.Text("host:port, such as "+DefaultListen, c.setListen)},
 		{Name: "store", Doc: "Where tokens, changes and the audit are kept: sqlite:path, or postgres://user:${PASSWORD}@host/database, which replicas can share. Default " + DefaultStore, Shape: strict.Secret("sqlite:path or postgres://…", c.setStore)},
-		{Name: "sources", Doc: "What to serve, by name: databases, and descriptions of objects", Shape: c.sources(), Must: true},
+		{Name: "sources", Doc: "What to serve, by name: databases, descriptions of objects, and HTTP APIs", Shape: c.sources(), Must: true},
 		{Name: "classes", Doc: `What agents see of each class, by "source.Class" or a class name that one source has`, Shape: c.classes()},
+		{Name: "apis", Doc: "What agents see and may call of each HTTP API, by the name of its source. One that isn't named is not seen, unless policy.unlisted is visible", Shape: c.apis()},
 		{Name: "policy", Doc: "Rules that hold for every class", Shape: strict.Object([]strict.Key{
 			{Name: "unlisted", Doc: "Classes that no rule names are hidden (the default) or visible", Shape: c.unlisted()},
 			{Name: "refuse_scans", Doc: "true refuses what would read every record of a class: a where that no index serves, or none", Shape: strict.Flag(&c.Rules.RefuseScans)},
@@ -65,6 +67,7 @@ func (c *Config) shape() strict.Shape {
 // check looks at what only several sections together tell.
 func (c *Config) check(r *strict.Reader, _ strict.Node, _ string) {
 	c.restrict(r)
+	c.checkAPIs(r)
 	if c.Auth.TokensOff && c.Auth.Anonymous == nil && c.Auth.OIDC == nil {
 		r.WrongAt("/auth/tokens", "without tokens and without anonymous nobody is let in; say who anonymous is")
 	}
@@ -77,6 +80,10 @@ func (c *Config) check(r *strict.Reader, _ strict.Node, _ string) {
 	}
 	for _, class := range sortedKeys(c.Rules.Classes) {
 		source, _, dotted := strings.Cut(class, ".")
+		if dotted && c.isAPI(source) {
+			r.WrongAt(strict.Join("classes", class), "the source is an HTTP API, and has no classes; write apis")
+			continue
+		}
 		if dotted && !slices.Contains(names, source) {
 			path := strict.Join("classes", class)
 			r.WrongAt(path, "there is no source "+strconv.Quote(problem.Cut(source))+problem.DidYouMean(problem.Nearest(source, names, 2)))
@@ -147,16 +154,22 @@ func (c *Config) sources() strict.Shape {
 			s.Metadata = &Metadata{}
 			s.Metadata.shape().Read(r, n, at)
 		}
-		keys := append([]strict.Key{
+		openapi := func(r *strict.Reader, n strict.Node, at string) {
+			s.OpenAPI = &apis.Source{}
+			c.contents[name] = &apis.Contents{}
+			s.OpenAPI.Shape(c.contents[name]).Read(r, n, at)
+		}
+		keys := []strict.Key{
 			{Name: "url", Doc: "sqlite:path, postgres://user:${PASSWORD}@host/database or mariadb://user:${PASSWORD}@host/database (mysql:// is the same)", Shape: is.of("url", strict.Secret("a URL", s.setURL))},
 			{Name: "metadata", Doc: "Instead of url: descriptions of objects that the Provar IDE keeps on disk. They are classes without records, and the tool org_describe is served", Shape: is.of("metadata", strict.Shape{Schema: (&Metadata{}).shape().Schema, Read: metadata})},
+			{Name: "openapi", Doc: "Instead of url: an HTTP API, from its OpenAPI document. What agents may call of it is said in apis", Shape: is.of("openapi", strict.Shape{Schema: (&apis.Source{}).Shape(nil).Schema, Read: openapi})},
 			{Name: "description", Doc: "For agents", Shape: strict.Words(&s.Description)},
 			{Name: "schemas", Doc: "PostgreSQL schemas to look into; all that the user may read unless named", Shape: strict.List(&s.Schemas, "schema names", nil)},
 			{Name: "tables", Doc: "Which tables and views become classes", Shape: strict.Object(listKeys(&s.Tables, "table names"), strict.NotEmpty)},
 			{Name: "write_url", Doc: "The url of an account that may write, for what is written alone; that of url unless named", Shape: strict.Secret("a URL", s.setWriteURL)},
 			{Name: "read_only", Doc: "Nothing is ever written to it, whatever gates and rules say", Shape: strict.Flag(&s.ReadOnly)},
-		}, strict.Later("openapi", "document", "base_url", "headers", "timeout")...)
-		one := []any{map[string]any{"required": []string{"url"}}, map[string]any{"required": []string{"metadata"}}}
+		}
+		one := []any{map[string]any{"required": []string{"url"}}, map[string]any{"required": []string{"metadata"}}, map[string]any{"required": []string{"openapi"}}}
 		return strict.Object(keys, is.check(&s)).With("oneOf", one), func() { c.Sources = append(c.Sources, s) }
 	}})
 }

@@ -33,7 +33,7 @@ func (d Document) Wrong(message string, path ...string) Fault {
 	p, _ := d.Place(path...)
 	f := Fault{File: p.File(), Line: p.Line, Column: p.Column, Path: dotted(Join(path...)), Message: message}
 	if p.Line > 0 {
-		f.Excerpt = excerpt([]rune(starred(p.file.lines[p.Line-1])), p)
+		f.Excerpt = excerpt(p.file.shown(p.Line), p)
 	}
 	return f
 }
@@ -62,6 +62,9 @@ func (d Document) Now() string {
 		case aSecret:
 			s, err := SecretFile(p.path)
 			now.note(p.kind, p.path, []byte(s), err)
+		case aLarge:
+			data, err := ordinaryFile(p.path, MaxLarge)
+			now.note(p.kind, p.path, data, err)
 		default:
 			data, err := ordinaryFile(p.path, MaxFile)
 			now.note(p.kind, p.path, data, err)
@@ -85,6 +88,7 @@ const (
 	aFile    byte = 'f'
 	aSecret  byte = 's'
 	aPattern byte = 'p'
+	aLarge   byte = 'l'
 )
 
 // note keeps what reading a part gave.

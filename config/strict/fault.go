@@ -123,7 +123,7 @@ func (r *Reader) error(d Document) error {
 		}
 		of := line{f.in, f.Line}
 		if _, ok := shown[of]; !ok {
-			shown[of] = []rune(starred(f.in.lines[f.Line-1]))
+			shown[of] = f.in.shown(f.Line)
 		}
 		out[i].Excerpt = excerpt(shown[of], Position{f.in, f.Line, f.Column})
 	}

@@ -43,6 +43,8 @@ type file struct {
 	dir   string // where relative paths start
 	lines []string
 	order int // how many files were read before it
+
+	covered map[int][]int // by line: the columns where something begins that excerpts don't show
 }
 
 // The bounds of a file. The YAML parser takes time that grows with the square of the tokens.

@@ -113,3 +113,72 @@ func Secret(what string, take func(folder, s string) string) Shape {
 		}).Read(r, n, at)
 	}}
 }
+
+// MaxLarge is the most bytes of a file that a document names for its contents.
+const MaxLarge = 64 << 20
+
+// Large reads the ordinary file at path, which is written at n: a relative one starts at the folder of n. It is part of
+// what the document was read from. The error doesn't say the path.
+func (r *Reader) Large(n Node, path string) ([]byte, error) {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(n.Folder(), path)
+	}
+	data, err := ordinaryFile(path, MaxLarge)
+	r.origin.note(aLarge, path, data, err)
+	switch {
+	case err != nil:
+		return nil, bare(err)
+	case len(data) > MaxLarge:
+		return nil, fmt.Errorf("it is larger than %d bytes", MaxLarge)
+	}
+	return data, nil
+}
+
+// Covered is s, whose texts and numbers no excerpt shows, whatever their keys are called. References are shown.
+func Covered(s Shape) Shape {
+	inner := s.Read
+	s.Read = func(r *Reader, n Node, at string) {
+		n.cover()
+		inner(r, n, at)
+	}
+	return s
+}
+
+// cover notes where the texts and numbers of n stand.
+func (n Node) cover() {
+	if list, ok := n.List(); ok {
+		for _, item := range list {
+			item.cover()
+		}
+		return
+	}
+	if pairs, ok := n.pairs(); ok {
+		for _, pair := range pairs {
+			Node{yaml: pair.Value, file: n.file}.cover()
+		}
+		return
+	}
+	if p := n.Start(); !n.null() && p.Line > 0 && p.Line <= len(n.file.lines) {
+		if n.file.covered == nil {
+			n.file.covered = map[int][]int{}
+		}
+		n.file.covered[p.Line] = append(n.file.covered[p.Line], p.Column)
+	}
+}
+
+// scalar is a text or a number as YAML writes it on one line; a plain one ends before a mark.
+var scalar = regexp.MustCompile(`^(?:"(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?|[^,}\]#]*)`)
+
+// shown returns line number i of f without its passwords and without what is covered.
+func (f *file) shown(i int) []rune {
+	line := []rune(starred(f.lines[i-1]))
+	for _, column := range f.covered[i] {
+		at := min(column-1, len(line))
+		written := []rune(strings.TrimRight(scalar.FindString(string(line[at:])), " "))
+		if text := strings.Trim(string(written), `"'`); strings.HasPrefix(text, "${") && strings.HasSuffix(text, "}") {
+			continue
+		}
+		copy(line[at:], []rune(strings.Repeat("*", len(written))))
+	}
+	return line
+}

@@ -19,6 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/policy/operations"
 	"github.com/bailiwick-dev/bailiwick/prompt"
 	"github.com/bailiwick-dev/bailiwick/server"
 	"github.com/bailiwick-dev/bailiwick/source"
@@ -149,6 +150,10 @@ func RuleFaults(c *config.Config, err error) error {
 	walk = func(err error) bool {
 		if f, ok := err.(*policy.Fault); ok {
 			faults = append(faults, c.WrongRule(f.Class, f.Message))
+			return true
+		}
+		if f, ok := err.(*operations.Fault); ok {
+			faults = append(faults, c.WrongAPI(f))
 			return true
 		}
 		joined, ok := err.(interface{ Unwrap() []error })

@@ -151,7 +151,9 @@ func Forms(c *config.Config) map[string]server.Form {
 
 // namesOf returns the names that lists can name.
 func namesOf(c *config.Config, catalogue []schema.Class) config.Names {
-	return config.NamesOf(ToolNames(c), catalogue)
+	names := config.NamesOf(ToolNames(c), catalogue)
+	names.APIs = c.APINames()
+	return names
 }
 
 // strayTokens tells of the tokens in use whose lists name what isn't there.
@@ -182,12 +184,15 @@ func CheckToken(ctx context.Context, c *config.Config, t identity.Token) (warnin
 	if len(c.Sources) == 0 {
 		return nil, nil
 	}
-	names := config.Names{Tools: ToolNames(c), Classes: ruled(c)}
+	names := config.Names{Tools: ToolNames(c), Classes: ruled(c), APIs: c.APINames()}
 	strays := names.Strays(t.Tools, t.Classes, slices.Sorted(maps.Keys(t.Filters)))
 	if slices.ContainsFunc(strays, func(s config.Stray) bool { return s.Path[0] != "tools" }) {
 		// Classes that no rule names can be there all the same.
 		var catalogue []schema.Class
 		for _, s := range c.Sources {
+			if s.OpenAPI != nil {
+				continue
+			}
 			found, _, err := Describe(ctx, c, s)
 			if err != nil {
 				return nil, fmt.Errorf("the classes of the token can't be checked: %w", err)

@@ -73,13 +73,16 @@ func (s *Setup) Path() string {
 	return cmp.Or(s.File, DefaultFile)
 }
 
-// LoadFile reads a configuration.
+// LoadFile reads a configuration, and the documents that it has behind URLs.
 func LoadFile(path string) (*config.Config, error) {
 	c, err := config.Load(path)
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return nil, &fileError{path, p}
 	}
-	return c, err
+	if err != nil {
+		return nil, err
+	}
+	return c, c.Fetch(fetchDocument(nil))
 }
 
 // A fileError is a file that can't be read.

@@ -45,6 +45,9 @@ func OpenSource(ctx context.Context, c *config.Config, s config.Source) (Opened,
 		return metadata.New(metadata.Options{Name: s.Name, Roots: m.Roots, Connection: m.Connection, Environment: m.Environment,
 			Allows: func(object string) bool { return m.Objects.Allows(object) }})
 	}
+	if s.OpenAPI != nil {
+		return nil, fmt.Errorf("source %s is an HTTP API, which can be checked and not be served yet by this version", s.Name)
+	}
 	var opened Adapter
 	var err error
 	if path, ok := s.SQLite(); ok {
@@ -179,6 +182,9 @@ func identifier(s string) string {
 
 // Describe opens the source s of c for as long as it takes to say what is there, with warnings about what it left out.
 func Describe(ctx context.Context, c *config.Config, s config.Source) (_ []schema.Class, _ []string, err error) {
+	if s.OpenAPI != nil {
+		return nil, nil, nil // it has no classes
+	}
 	opened, err := OpenSource(ctx, c, s)
 	if err != nil {
 		return nil, nil, err

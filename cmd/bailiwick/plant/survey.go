@@ -63,8 +63,11 @@ func merge(c *config.Config, errs []error) error {
 		}
 		if i < len(c.Sources) {
 			key := "url"
-			if c.Sources[i].Metadata != nil {
+			switch s := c.Sources[i]; {
+			case s.Metadata != nil:
 				key = "metadata"
+			case s.OpenAPI != nil:
+				key = "openapi"
 			}
 			all.Faults = append(all.Faults, c.Wrong(err.Error(), "sources", c.Sources[i].Name, key))
 			continue

@@ -1,0 +1,154 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/bailiwick-dev/bailiwick/config/apis"
+	"github.com/bailiwick-dev/bailiwick/config/strict"
+	"github.com/bailiwick-dev/bailiwick/policy/operations"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/source/openapi/access"
+	"github.com/bailiwick-dev/bailiwick/source/openapi/document"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// apis is what an owner says of each API, by the name of its source.
+func (c *Config) apis() strict.Shape {
+	return strict.Each(strict.Table{Names: "API", Of: func(name string) (strict.Shape, func()) {
+		var rules operations.Rules
+		return apis.Rules(&rules, c.expression), func() {
+			if c.rules == nil {
+				c.rules = map[string]operations.Rules{}
+			}
+			c.rules[name] = rules
+		}
+	}})
+}
+
+// checkAPIs puts what the section apis says together with the documents, and refuses rules of what is no API.
+func (c *Config) checkAPIs(r *strict.Reader) {
+	var known []string
+	for _, s := range c.Sources {
+		if s.OpenAPI != nil {
+			known = append(known, s.Name)
+		}
+	}
+	for _, name := range sortedKeys(c.rules) {
+		if slices.Contains(known, name) {
+			continue
+		}
+		message := "there is no source " + strconv.Quote(problem.Cut(name)) + " with openapi" + problem.DidYouMean(problem.Nearest(name, known, 2))
+		if slices.ContainsFunc(c.Sources, func(s Source) bool { return s.Name == name }) {
+			message = "the source is no HTTP API; write classes"
+		}
+		r.WrongAt(strict.Join("apis", name), message)
+	}
+	for _, s := range c.Sources {
+		if s.OpenAPI == nil {
+			continue
+		}
+		if _, named := c.rules[s.Name]; !named && !c.Rules.Unlisted {
+			c.Notes = append(c.Notes, fmt.Sprintf("agents see nothing of %s: no rule names it. Write it into apis: even without a rule, operations are classed by their methods", s.Name))
+			continue
+		}
+		c.adopt(s, *c.contents[s.Name])
+	}
+}
+
+// adopt puts the rules of an API in force, with its document.
+func (c *Config) adopt(s Source, of apis.Contents) {
+	rules := c.rules[s.Name]
+	rules.Document, rules.Digest = of.Document, of.Digest
+	if rules.Description == "" {
+		rules.Description = s.Description
+	}
+	if s.ReadOnly {
+		rules.Write = map[access.Class]write.Mode{access.Write: write.Deny, access.Destructive: write.Deny}
+	}
+	if c.Rules.APIs == nil {
+		c.Rules.APIs = map[string]operations.Rules{}
+	}
+	c.Rules.APIs[s.Name] = rules
+	if of.Document == nil {
+		return
+	}
+	const most = 5 // a document that is wrong is so in many places
+	for i, w := range of.Document.Warnings {
+		if i == most {
+			c.Notes = append(c.Notes, fmt.Sprintf("sources.%s: the document is odd in %d places more", s.Name, len(of.Document.Warnings)-most))
+			break
+		}
+		c.Notes = append(c.Notes, fmt.Sprintf("sources.%s: the document: %s", s.Name, w))
+	}
+}
+
+// Fetch reads the documents that are behind URLs, each with get, and puts them into the rules. What is wrong with them is
+// in an *Error. Until it is called those APIs have no document.
+func (c *Config) Fetch(get func(url string) ([]byte, error)) error {
+	var faults []Fault
+	fetched := false
+	for _, s := range c.Sources {
+		if _, ruled := c.Rules.APIs[s.Name]; !ruled || !s.OpenAPI.Remote() {
+			continue
+		}
+		data, err := get(s.OpenAPI.Document)
+		of := apis.Contents{}
+		if err == nil {
+			of, err = apis.Read(data)
+		}
+		if err != nil {
+			faults = append(faults, c.Wrong(err.Error(), "sources", s.Name, "openapi", "document"))
+			continue
+		}
+		c.adopt(s, of)
+		fetched = true
+	}
+	if faults != nil {
+		return &Error{Faults: faults, Document: c.document}
+	}
+	if fetched {
+		c.Rules.Version = c.version()
+	}
+	return nil
+}
+
+// WrongAPI returns a fault of the rules of an API.
+func (c *Config) WrongAPI(f *operations.Fault) Fault {
+	if keys := apis.Place(f.Pointer); keys != nil {
+		return c.Wrong(f.Message, append([]string{"apis", f.API}, keys...)...)
+	}
+	return c.Wrong(f.Message, "sources", f.API, "openapi", "document")
+}
+
+// PlaceOfAPI returns where a rule of an API stands, by a pointer as of operations.Fault, or the deepest place above it.
+func (c *Config) PlaceOfAPI(api, pointer string) (file string, line int) {
+	p, _ := c.document.Place(append([]string{"apis", api}, apis.Place(pointer)...)...)
+	return p.File(), p.Line
+}
+
+// APINames returns what lists of principals can name of HTTP APIs: sources, and operations as source.id.
+func (c *Config) APINames() []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(c.Rules.APIs)) {
+		out = append(out, name)
+		for _, op := range operationsOf(c.Rules.APIs[name].Document) {
+			out = append(out, name+"."+op.ID)
+		}
+	}
+	return out
+}
+
+func operationsOf(d *document.Document) []*document.Operation {
+	if d == nil {
+		return nil
+	}
+	return d.Operations
+}
+
+// isAPI reports whether name is the source of an API.
+func (c *Config) isAPI(name string) bool {
+	return slices.ContainsFunc(c.Sources, func(s Source) bool { return s.Name == name && s.OpenAPI != nil })
+}

@@ -1,0 +1,143 @@
+// Package apis reads what a configuration says of HTTP APIs: where one is and who the gateway is to it, and what agents
+// see and may call of it.
+//
+// It stands below package config, and makes plain data: the rules of package operations, and what a client is made from.
+// It reads a document that is a file; one behind a URL is left to who loads the configuration. It refuses a document that
+// is none, with the place of the key that names it.
+package apis
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/config/strict"
+	"github.com/bailiwick-dev/bailiwick/notify/public"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/source/openapi/document"
+)
+
+// A Source is an HTTP API to call.
+type Source struct {
+	Document   string      // the path of the OpenAPI document, or its https URL
+	BaseURL    string      // before the paths of the document; every call goes to its host
+	Credential *Credential // nil for an API that asks for none
+	Timeout    time.Duration
+	Packs      []Pack
+}
+
+// A Pack is a set of operation tools: one that comes with the program, or a folder of files.
+type Pack struct {
+	Name   string // of a bundled one; "" for a folder
+	Folder string
+}
+
+// A Contents is a document that was read.
+type Contents struct {
+	Document *document.Document // nil for one behind a URL
+	Digest   string             // of its bytes
+}
+
+// Remote reports whether the document is behind a URL.
+func (s *Source) Remote() bool { return strings.HasPrefix(s.Document, "https://") }
+
+// Shape is the section openapi of a source. The document is read into contents when it is a file.
+func (s *Source) Shape(contents *Contents) strict.Shape {
+	return strict.Object([]strict.Key{
+		{Name: "document", Doc: "The OpenAPI document, 3.0, 3.1 or Swagger 2.0: a file, whose relative path starts at this file's folder, or an https URL, which is read when the configuration is loaded", Must: true, Shape: s.document(contents)},
+		{Name: "base_url", Doc: "What the paths of the document begin with: https://app.example/api. No call leaves its host", Must: true, Shape: strict.Text("a URL", func(t string) string { s.BaseURL = strings.TrimSuffix(t, "/"); return baseURL(t) })},
+		{Name: "credential", Doc: "Who the gateway is to the API. The token that an agent comes with is never passed on", Shape: strict.Covered(credential(&s.Credential, true))},
+		{Name: "timeout", Doc: "Of one request. Default 30s", Shape: strict.Span(&s.Timeout, time.Second, 5*time.Minute)},
+		{Name: "packs", Doc: "Tools over single operations: names of bundled packs, or folders such as ./packs", Shape: s.packs()},
+	}, nil)
+}
+
+// document is a path or a URL. What can be read is read.
+func (s *Source) document(contents *Contents) strict.Shape {
+	what := "a file or an https URL"
+	plain := strict.Text(what, nil)
+	return strict.Shape{Schema: plain.Schema, Read: func(r *strict.Reader, n strict.Node, at string) {
+		strict.Text(what, func(t string) string {
+			scheme, _, _ := strings.Cut(t, "://")
+			switch {
+			case strings.HasPrefix(t, "https://"):
+				s.Document = t
+				return documentURL(t)
+			case scheme != t:
+				return "must be a file, or a URL that begins with https://"
+			case strings.HasPrefix(t, "~"):
+				return "~ is not expanded; write ${HOME} for it"
+			}
+			if s.Document = t; !filepath.IsAbs(t) {
+				s.Document = filepath.Join(n.Folder(), t)
+			}
+			data, err := r.Large(n, t)
+			if err != nil {
+				return fmt.Sprintf("the document %s can't be read: %v", problem.Cut(t), err)
+			}
+			read, err := Read(data)
+			if err != nil {
+				return err.Error()
+			}
+			*contents = read
+			return ""
+		}).Read(r, n, at)
+	}}
+}
+
+// Read reads the bytes of a document, which must not change any more. The error says what is wrong in words for operators.
+func Read(data []byte) (Contents, error) {
+	d, err := document.Load(data)
+	if err != nil {
+		p := problem.Of(err)
+		return Contents{}, fmt.Errorf("the document is not right: %s", strings.TrimSpace(p.Pointer+" "+p.Detail))
+	}
+	sum := sha256.Sum256(data)
+	return Contents{Document: d, Digest: hex.EncodeToString(sum[:16])}, nil
+}
+
+func documentURL(s string) string {
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" {
+		return "must be a URL such as https://app.example/openapi.json, without user and password"
+	}
+	return ""
+}
+
+// baseURL says what is wrong with the URL that calls go to. It repeats nothing of it: it may hold a password.
+func baseURL(s string) string {
+	if _, err := public.Parse(s); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// packs is a list of names and folders.
+func (s *Source) packs() strict.Shape {
+	var texts []string
+	inner := strict.List(&texts, "packs", func(t string) string {
+		if strings.HasPrefix(t, "~") {
+			return "~ is not expanded; write ${HOME} for it"
+		}
+		return ""
+	})
+	return strict.Shape{Schema: inner.Schema, Read: func(r *strict.Reader, n strict.Node, at string) {
+		inner.Read(r, n, at)
+		for _, t := range texts {
+			switch {
+			case !strings.ContainsAny(t, `./\`):
+				s.Packs = append(s.Packs, Pack{Name: t})
+			case filepath.IsAbs(t):
+				s.Packs = append(s.Packs, Pack{Folder: t})
+			default:
+				s.Packs = append(s.Packs, Pack{Folder: filepath.Join(n.Folder(), t)})
+			}
+		}
+		s.Packs = slices.Clip(s.Packs)
+	}}
+}
