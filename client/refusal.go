@@ -43,6 +43,7 @@ func ReadRefusal(body []byte) (*Refusal, bool) {
 			Near    []string        `json:"near"`
 			Scope   string          `json:"scope"`
 			problem.Denial
+			problem.Reply
 		} `json:"details"`
 		Suggestion string  `json:"suggestion"`
 		RetryAfter float64 `json:"retry_after"`
@@ -54,8 +55,12 @@ func ReadRefusal(body []byte) (*Refusal, bool) {
 	if told.Details.Kind != "" {
 		denial = &told.Details.Denial
 	}
+	var reply *problem.Reply
+	if told.Details.Status != 0 {
+		reply = &told.Details.Reply
+	}
 	return &Refusal{Raw: body, Problem: &problem.Error{
-		Denial: denial, Code: told.Code, Detail: told.Error, Suggestion: told.Suggestion, Pointer: told.Details.Pointer, Near: told.Details.Near,
+		Denial: denial, Reply: reply, Code: told.Code, Detail: told.Error, Suggestion: told.Suggestion, Pointer: told.Details.Pointer, Near: told.Details.Near,
 		Faults: told.Details.Errors, Scope: told.Details.Scope, RetryAfter: time.Duration(told.RetryAfter * float64(time.Second)),
 	}}, true
 }

@@ -1,7 +1,7 @@
 // Package problem names the ways a request can fail, once, for every door.
 //
 // It is a word: every step of the way and every door may use it, and it imports nothing of ours. A failure
-// carries what the asker may see (Detail, Pointer, Near, Suggestion, Faults, Denial) apart from what only operators may
+// carries what the asker may see (Detail, Pointer, Near, Suggestion, Faults, Denial, Reply) apart from what only operators may
 // (Kind, Err). Doors show the first group and log the second; nothing else does either.
 package problem
 
@@ -45,6 +45,7 @@ type Error struct {
 	Faults     []Fault       // every broken rule, where the arguments break a tool's schema
 	Scope      string        // the scope that the asker lacks, with PermissionDenied; "" when no scope would help
 	Denial     *Denial       // what the owner lets be told of a refusal, with AccessDenied; nil for nothing
+	Reply      *Reply        // what an HTTP API said of it; nil where none was asked
 	RetryAfter time.Duration // how long to wait before the same call can succeed; 0 when waiting does not help
 
 	Kind string // the true reason for the audit: hidden_class, field_denied, …; never shown
@@ -57,6 +58,13 @@ type Denial struct {
 	Field   string   `json:"denied_field,omitempty"`   // the field that is not to be named; "" where it is the class
 	Allowed []string `json:"allowed_fields,omitempty"` // fields that can stand there instead, MaxAllowed at most
 	Rewrite string   `json:"suggested_rewrite,omitempty"`
+}
+
+// A Reply is what an HTTP API answered when it did not do what it was asked, cleaned.
+type Reply struct {
+	Status       int    `json:"status"`                  // of HTTP
+	UpstreamCode string `json:"upstream_code,omitempty"` // the API's own, as it writes it; "" where it gives none
+	Message      string `json:"message,omitempty"`       // the API's own words, on one line; "" where it gives none
 }
 
 // MaxAllowed is how many fields a Denial names.
@@ -77,6 +85,9 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Retryable reports whether the same call may succeed later without being changed.
 func (e *Error) Retryable() bool {
+	if e.Reply != nil && e.Code == Upstream && e.Reply.Status < 500 {
+		return e.RetryAfter > 0
+	}
 	switch e.Code {
 	case Timeout, RateLimited, Upstream:
 		return true

@@ -30,7 +30,7 @@ func Problem(p *problem.Error, correlation string) json.RawMessage {
 }
 
 // Details says where in the arguments a problem is: {code, errors} for broken rules of the schema, else
-// {pointer, near}, and what a Denial tells. It is nil when the problem names no place.
+// {pointer, near}, and what a Denial and a Reply tell. It is nil when the problem names no place.
 func Details(p *problem.Error) json.RawMessage {
 	var d struct {
 		Code    int             `json:"code,omitempty"`
@@ -39,14 +39,15 @@ func Details(p *problem.Error) json.RawMessage {
 		Near    []string        `json:"near,omitempty"`
 		Scope   string          `json:"scope,omitempty"`
 		*problem.Denial
+		*problem.Reply
 	}
 	if len(p.Faults) > 0 {
 		d.Code, d.Errors = jsonrpc.CodeInvalidParams, p.Faults
 	}
-	d.Pointer, d.Near, d.Scope, d.Denial = p.Pointer, p.Near, p.Scope, p.Denial
+	d.Pointer, d.Near, d.Scope, d.Denial, d.Reply = p.Pointer, p.Near, p.Scope, p.Denial, p.Reply
 	b, err := json.Marshal(d)
 	if err != nil || string(b) == "{}" {
-		return nil // it holds strings only, so there is no error
+		return nil // it holds plain values only, so there is no error
 	}
 	return b
 }

@@ -132,6 +132,7 @@ type details struct {
 	Near    []string        `json:"near,omitempty"`
 	Scope   string          `json:"scope,omitempty"`
 	*problem.Denial
+	*problem.Reply
 }
 
 // failureJSON is err as every door writes it (design 04), with what only a command line adds.
@@ -151,8 +152,8 @@ func failureJSON(err error) []byte {
 		out.Error, out.Code, out.Faults = "the configuration is not right", "invalid_configuration", e.Faults
 	} else if p, ok := errors.AsType[*problem.Error](err); ok {
 		out.Error, out.Code, out.Retryable, out.Suggestion = p.Detail, p.Code, p.Retryable(), p.Suggestion
-		if p.Pointer != "" || p.Near != nil || p.Faults != nil || p.Scope != "" || p.Denial != nil {
-			out.Details = &details{Errors: p.Faults, Pointer: p.Pointer, Near: p.Near, Scope: p.Scope, Denial: p.Denial}
+		if p.Pointer != "" || p.Near != nil || p.Faults != nil || p.Scope != "" || p.Denial != nil || p.Reply != nil {
+			out.Details = &details{Errors: p.Faults, Pointer: p.Pointer, Near: p.Near, Scope: p.Scope, Denial: p.Denial, Reply: p.Reply}
 		}
 	} else if IsUsage(err) {
 		out.Code = "usage"
