@@ -72,6 +72,7 @@ var mayImport = map[string]string{
 	"source/openapi/access":       "problem source/openapi/document",
 	"source/openapi/view":         "problem source/openapi/access source/openapi/document",
 	"source/openapi/index":        "problem source/openapi/document source/openapi/view",
+	"source/openapi/answer":       "policy/denylist problem source/openapi/document source/openapi/send source/openapi/validate source/openapi/view value",
 	"source/openapi/large":        "",
 	"source/openapi/request":      "problem source/openapi/document source/openapi/validate source/openapi/view value",
 	"source/openapi/credential":   "identity notify/public problem value",

@@ -1,0 +1,391 @@
+package answer
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/source/openapi/access"
+	"github.com/bailiwick-dev/bailiwick/source/openapi/document"
+	"github.com/bailiwick-dev/bailiwick/source/openapi/send"
+	"github.com/bailiwick-dev/bailiwick/source/openapi/validate"
+	"github.com/bailiwick-dev/bailiwick/source/openapi/view"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// components of all documents of these tests. In them, hidden are: the schema Vault, every field named salary,
+// Team.plan, and Cat.chip.
+const components = `"components":{"schemas":{
+	"Team":{"type":"object","properties":{"id":{"type":"integer"},"name":{"type":"string"},"plan":{"type":"string"},"lead":{"$ref":"#/components/schemas/Person"},
+		"members":{"type":"array","items":{"$ref":"#/components/schemas/Person"}},"vault":{"$ref":"#/components/schemas/Vault"},"children":{"type":"array","items":{"$ref":"#/components/schemas/Team"}}}},
+	"Person":{"type":"object","properties":{"name":{"type":"string"},"salary":{"type":"number"},"pin":{"type":"string","writeOnly":true},"phrase":{"type":"string","format":"password"}}},
+	"Boss":{"allOf":[{"$ref":"#/components/schemas/Person"},{"type":"object","properties":{"bonus":{"type":"number"},"plan":{"type":"string"}}}]},
+	"Keeper":{"allOf":[{"$ref":"#/components/schemas/Vault"},{"type":"object","properties":{"name":{"type":"string"}}}]},
+	"Locked":{"nullable":true,"allOf":[{"$ref":"#/components/schemas/Vault"}]},
+	"Cat":{"type":"object","properties":{"kind":{"type":"string"},"name":{"type":"string"},"chip":{"type":"string"}}},
+	"Dog":{"type":"object","properties":{"kind":{"type":"string"},"name":{"type":"string"},"chip":{"type":"string"},"tag":{"type":"string"}}},
+	"Pet":{"oneOf":[{"$ref":"#/components/schemas/Cat"},{"$ref":"#/components/schemas/Dog"}]},
+	"Thing":{"anyOf":[{"$ref":"#/components/schemas/Dog"},{"$ref":"#/components/schemas/Vault"}]},
+	"Said":{"oneOf":[{"$ref":"#/components/schemas/Dog"},{"$ref":"#/components/schemas/Vault"}],"discriminator":{"propertyName":"kind","mapping":{"dog":"#/components/schemas/Dog","safe":"Vault"}}},
+	"Vault":{"type":"object","properties":{"kind":{"type":"string"},"gold":{"type":"integer"}}},
+	"ByName":{"type":"object","additionalProperties":{"$ref":"#/components/schemas/Person"}},
+	"Page":{"type":"object","properties":{"items":{"type":"array","items":{"$ref":"#/components/schemas/Team"}},"total":{"type":"integer"},"next_cursor":{"type":"string","nullable":true}}},
+	"Problem":{"type":"object","properties":{"code":{"type":"string"},"message":{"type":"string"},"salary":{"type":"string"}}}}}`
+
+// seen is a View over one operation of the document, GET /x, whose answer 200 has that schema.
+func seen(t testing.TB, schema, parameters string) (*view.View, *document.Operation) {
+	t.Helper()
+	if schema != "" {
+		schema = fmt.Sprintf(`"content":{"application/json":{"schema":%s}},`, schema)
+	}
+	return viewed(t, fmt.Sprintf(`{"openapi":"3.0.0","paths":{"/x":{"get":{"operationId":"x","parameters":[%s],"responses":{"200":{%s"description":""},
+		"4XX":{"description":"","content":{"application/json":{"schema":{"$ref":"#/components/schemas/Problem"}}}}}}}},%s}`, parameters, schema, components), hiding)
+}
+
+var hiding = view.Filter{
+	Schema: func(name string) bool { return name != "Vault" },
+	Field: func(schema, field string) bool {
+		return field != "salary" && schema+"."+field != "Team.plan" && schema+"."+field != "Cat.chip"
+	},
+}
+
+func viewed(t testing.TB, text string, f view.Filter) (*view.View, *document.Operation) {
+	t.Helper()
+	d, err := document.Load([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, err := access.New(d, access.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := view.New(d, rules, f)
+	if len(v.Operations()) == 0 {
+		t.Fatal(d.Warnings)
+	}
+	return v, v.Operations()[0]
+}
+
+func ref(name string) string { return fmt.Sprintf(`{"$ref":"#/components/schemas/%s"}`, name) }
+
+func ok(body string) *send.Response {
+	return &send.Response{Status: 200, MediaType: "application/json", Header: http.Header{}, Body: []byte(body)}
+}
+
+func read(t testing.TB, text string) value.Value {
+	t.Helper()
+	if text == "" {
+		return value.Value{}
+	}
+	v, err := value.Read([]byte(text), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// shown is an answer as the tables write it.
+func shown(a *Answer, err error) string {
+	if err != nil {
+		p := problem.Of(err)
+		out := p.Error()
+		if p.Reply != nil {
+			out += fmt.Sprintf(" %+v", *p.Reply)
+		}
+		if p.RetryAfter > 0 {
+			out += " after " + p.RetryAfter.String()
+		}
+		return out
+	}
+	out := "none"
+	if a.HasBody {
+		out = string(a.Body.AppendJSON(nil))
+	}
+	if a.Link != nil {
+		out = fmt.Sprintf("%s %q %d %s", a.Link.MediaType, a.Link.Name, a.Link.Size, a.Link.SHA256[:8])
+	}
+	if a.Of > 0 {
+		out += fmt.Sprintf(" %d/%d", a.Shown, a.Of)
+	}
+	if a.Total != nil {
+		out += fmt.Sprintf(" of %d", *a.Total)
+	}
+	if !a.Next.IsNull() {
+		out += " next " + string(a.Next.AppendJSON(nil))
+	}
+	for _, n := range a.Notes {
+		out += "\n" + n
+	}
+	return out
+}
+
+// TestHidden is schema and body → what leaves.
+func TestHidden(t *testing.T) {
+	for _, tt := range []struct{ schema, body, want string }{
+		{ref("Team"), `{"id":9007199254740993,"name":"a","plan":"p","extra":{"salary":1,"plan":"q"}}`, `{"id":9007199254740993,"name":"a","extra":{"plan":"q"}}`},
+		{ref("Team"), `{"lead":{"name":"b","salary":1.10},"members":[{"salary":2},{"name":"c"}],"vault":{"gold":1}}`, `{"lead":{"name":"b"},"members":[{},{"name":"c"}]} 2/2`},
+		{ref("Team"), `{"children":[{"children":[{"plan":"p","name":"d"}],"plan":"p"}]}`, `{"children":[{"children":[{"name":"d"}]}]} 1/1`},
+		{ref("Team"), `[{"id":1,"plan":"p"},{"plan":"q"}]`, `[{"id":1},{}] 2/2`},
+		{`{"type":"array","items":` + ref("Team") + `}`, `{"teams":[{"id":1,"plan":"p"}]}`, `{"teams":[{"id":1}]} 1/1`},
+		{`{"type":"array","items":` + ref("Vault") + `}`, `[{"gold":1}]`, `[]`},
+		{ref("Vault"), `{"gold":1}`, `none`},
+		{ref("Vault"), `null`, `none`},
+		{`{}`, `{"gold":1,"salary":2}`, `{"gold":1}`},
+		{ref("Boss"), `{"name":"e","salary":1,"bonus":2,"plan":"p","pin":"1"}`, `{"name":"e","bonus":2,"plan":"p"}`},
+		{ref("Keeper"), `{"name":"f","gold":1}`, `{"name":"f"}`},
+		{ref("Keeper"), `[{"name":"f","gold":1}]`, `none`},
+		{ref("Locked"), `{"gold":1}`, `none`},
+		{ref("Locked"), `"gold"`, `none`},
+		{ref("Locked"), `null`, `null`},
+		{ref("Pet"), `{"kind":"dog","chip":"x","tag":"t"}`, `{"kind":"dog","tag":"t"}`},
+		{ref("Thing"), `{"kind":"dog"}`, `none`},
+		{ref("Said"), `{"kind":"dog","name":"g"}`, `{"kind":"dog","name":"g"}`},
+		{ref("Said"), `{"kind":"Dog"}`, `{"kind":"Dog"}`},
+		{ref("Said"), `{"kind":"safe","gold":1}`, `none`},
+		{ref("Said"), `{"kind":"Vault","gold":1}`, `none`},
+		{ref("Said"), `{"gold":1}`, `none`},
+		{`{"type":"array","items":` + ref("Said") + `}`, `[{"kind":"dog"},{"kind":"safe"},7]`, `[{"kind":"dog"}] 1/1`},
+		{ref("ByName"), `{"ann":{"name":"h","salary":3},"bob":{"salary":4}}`, `{"ann":{"name":"h"},"bob":{}}`},
+		{`{"type":"array","prefixItems":[` + ref("Person") + `]}`, `[{"salary":1,"name":"i"}]`, `[{"name":"i"}] 1/1`},
+		{`{"type":"object","patternProperties":{"^x":` + ref("Vault") + `}}`, `{"xa":{"gold":1}}`, `{}`},
+		{`{"properties":{"a":{"type":"string"}},"if":{"properties":{"a":{"const":"b"}}},"then":{"properties":{"c":` + ref("Vault") + `}}}`, `{"a":"b","c":{"gold":1}}`, `{"a":"b"}`},
+		{``, `{"salary":1,"a":[[{"salary":2,"b":null}]],"c":1e400}`, `{"a":[[{"b":null}]],"c":1e400} 1/1`},
+	} {
+		v, op := seen(t, tt.schema, "")
+		if got := shown(Make(v, op, ok(tt.body), Options{})); got != tt.want {
+			t.Errorf("%s %s\n got %s\nwant %s", tt.schema, tt.body, got, tt.want)
+		}
+	}
+}
+
+// TestOtherStatus: an answer that is not documented is taken through all that is.
+func TestOtherStatus(t *testing.T) {
+	v, op := seen(t, ref("Team"), "")
+	r := ok(`{"id":1,"plan":"p"}`)
+	r.Status = 203
+	if got := shown(Make(v, op, r, Options{})); got != `{"id":1}` {
+		t.Error(got)
+	}
+	if _, err := Make(&view.View{}, op, r, Options{}); problem.CodeOf(err) != problem.NotFound {
+		t.Error(err)
+	}
+}
+
+// TestNames is what names alone decide, and what is told of it.
+func TestNames(t *testing.T) {
+	v, op := seen(t, ref("Team"), "")
+	gone := func(name string) bool { return name == "internal" }
+	for _, tt := range []struct{ body, want string }{
+		{`{"apiKey":"k","API_KEY":"","a":{"client_secret":null,"b":[{"password":"p"}]},"token_count":3}`,
+			`{"apiKey":"[masked]","API_KEY":"","a":{"client_secret":null,"b":[{"password":"[masked]"}]},"token_count":3}
+masked, for their names are those of credentials: apiKey, password`},
+		{`{"credentials":{"user":"u","port":1,"on":true},"otp":123456,"nextPageToken":"n","sync_token":"s"}`,
+			`{"credentials":{"user":"[masked]","port":1,"on":true},"otp":"[masked]","nextPageToken":"n","sync_token":"s"}
+masked, for their names are those of credentials: credentials, otp`},
+		{`{"env":[{"name":"DB_PASSWORD","value":"v"},{"name":"HOST","value":"h"},{"key":"otp","value":1}]}`,
+			`{"env":[{"name":"DB_PASSWORD","value":"[masked]"},{"name":"HOST","value":"h"},{"key":"otp","value":"[masked]"}]} 3/3
+masked, for their names are those of credentials: DB_PASSWORD, otp`},
+		{`{"lead":{"phrase":"p"},"internal":{"a":1},"x":{"internal":2}}`, `{"lead":{"phrase":"[masked]"},"x":{}}
+masked, for their names are those of credentials: phrase`},
+		{`{"credentials":{"salary":"1"}}`, `{"credentials":{}}`},
+	} {
+		if got := shown(Make(v, op, ok(tt.body), Options{Denied: gone})); got != tt.want {
+			t.Errorf("%s\n got %s\nwant %s", tt.body, got, tt.want)
+		}
+	}
+	if got := shown(Make(v, op, ok(`{"token":"t"}`), Options{Mask: func(string) bool { return false }})); got != `{"token":"t"}` {
+		t.Error(got)
+	}
+}
+
+// TestSecret is which names are those of credentials.
+func TestSecret(t *testing.T) {
+	for name, want := range map[string]bool{"password": true, "Authorization": true, "set-cookie": true, "secret_access_key": true, "connectionString": true, "jwt": true,
+		"session_id": true, "pin": true, "page_token": false, "nextToken": false, "continuationToken": false, "next_secret": true, "token": true, "spin": false, "name": false, "": false} {
+		if Secret(name) != want {
+			t.Errorf("%q is secret: %t", name, !want)
+		}
+	}
+}
+
+// TestFields is paths → what is picked.
+func TestFields(t *testing.T) {
+	v, op := seen(t, ref("Page"), "")
+	const body = `{"items":[{"id":1,"name":"a","plan":"p","lead":{"name":"b"},"odd":{"x":[{"y":1}]}},{"id":2,"lead":null}],"total":2}`
+	for _, tt := range []struct{ fields, want string }{
+		{"items.id", `{"items":[{"id":1},{"id":2}]} 2/2`},
+		{"items.lead.name total", `{"items":[{"lead":{"name":"b"}},{"lead":null}],"total":2} 2/2`},
+		{"items.lead items.lead.name", `{"items":[{"lead":{"name":"b"}},{"lead":null}]} 2/2`},
+		{"$.items[].odd.x[*].y", `{"items":[{"odd":{"x":[{"y":1}]}},{}]} 2/2`},
+		{"items.members.name", `{"items":[{},{}]} 2/2`},
+		{"total.x items.id.y", "{} 0/2\nfields: \"total.x\" names nothing here\nfields: \"items.id.y\" names nothing here"},
+		{"items.nmae", "{} 0/2\nfields: \"items.nmae\" names nothing here; did you mean items.name?"},
+		{"items.plan", "{} 0/2\nfields: \"items.plan\" names nothing here"},
+		{"items.lead.salery", "{} 0/2\nfields: \"items.lead.salery\" names nothing here"},
+		{"item.id", "{} 0/2\nfields: \"item.id\" names nothing here; did you mean items?"},
+	} {
+		if got := shown(Make(v, op, ok(body), Options{Fields: strings.Fields(tt.fields)})); got != tt.want {
+			t.Errorf("%s\n got %s\nwant %s", tt.fields, got, tt.want)
+		}
+	}
+	a, err := Make(v, op, ok(body), Options{Fields: slices.Repeat([]string{"nope"}, 300)})
+	if err != nil || len(a.Notes) != 11 {
+		t.Error(len(a.Notes), err)
+	}
+}
+
+// TestMedia is what an answer says it is, and what it is → what leaves.
+func TestMedia(t *testing.T) {
+	const csv = `"200":{"description":"","content":{"text/csv":{},"application/pdf":{}}}`
+	for _, tt := range []struct{ responses, media, body, want string }{
+		{csv, "text/csv", "a,b\n1,2\n", `"a,b\n1,2\n"`},
+		{csv, "text/csv", ` {"salary":1,"a":2}`, `{"a":2}`},
+		{csv, "application/pdf", "%PDF", `application/pdf "q.pdf" 4 315d429b`},
+		{csv, "", "plain", `"plain"`},
+		{csv, "", "\xff\xfe", `application/octet-stream "q.pdf" 2 b3d510ef`},
+		{csv, "application/json", "", `none`},
+		{csv, "application/json", " \n", `none`},
+		{csv, "application/json", `{"a":1,"a":2}`, `upstream_error: the API said that its answer is application/json, and it can't be read as that`},
+		{csv, "application/json", strings.Repeat("[", 65), `upstream_error: the API said that its answer is application/json, and it can't be read as that`},
+		{csv, "application/problem+json", `{"a":1}`, `{"a":1}`},
+		{csv, "text/event-stream", "data: 1", `unsupported_by_source: x answers with a stream (text/event-stream), which tools can't follow`},
+		{csv, "application/x-ndjson", "{}\n{}", `unsupported_by_source: x answers with a stream (application/x-ndjson), which tools can't follow`},
+		{`"200":{"description":"","content":{"application/json":{"schema":{"type":"object"}}}}`, "text/html", "<html>", `upstream_error: the API answered with text/html, and its document knows no such answer of x`},
+		{`"200":{"description":"","content":{"application/json":{"schema":` + ref("Boss") + `},"text/csv":{}}}`, "text/csv", "name,salary\na,1",
+			`security_blocked: x answered with text/csv, which can't be given out: only JSON can be taken through the rules for this API`},
+		{`"200":{"description":"","content":{"application/json":{"schema":` + ref("ByName") + `}}}`, "application/zip", "PK",
+			`security_blocked: x answered with application/zip, which can't be given out: only JSON can be taken through the rules for this API`},
+		{`"200":{"description":"","content":{"application/json":{"schema":` + ref("Dog") + `},"text/csv":{}}}`, "text/csv", "tag\na", `"tag\na"`},
+		{`"204":{"description":""}`, "text/html", "<p>hello</p>", `"<p>hello</p>"`},
+	} {
+		v, op := viewed(t, fmt.Sprintf(`{"openapi":"3.0.0","paths":{"/x":{"get":{"operationId":"x","responses":{%s}}}},%s}`, tt.responses, components), hiding)
+		r := &send.Response{Status: 200, MediaType: tt.media, Header: http.Header{"Content-Disposition": {`attachment; filename="../../q.pdf"`}}, Body: []byte(tt.body)}
+		if got := shown(Make(v, op, r, Options{})); got != tt.want {
+			t.Errorf("%s %q\n got %s\nwant %s", tt.media, tt.body, got, tt.want)
+		}
+	}
+}
+
+// TestBudget is a body and its budget → what fits.
+func TestBudget(t *testing.T) {
+	long := strings.Repeat("é", 400)
+	rows := func(n, size int) string {
+		var all []string
+		for i := range n {
+			all = append(all, fmt.Sprintf(`{"id":%d,"name":%q}`, i, strings.Repeat("x", size)))
+		}
+		return "[" + strings.Join(all, ",") + "]"
+	}
+	const help = "\nfields picks what you need, and more of it fits"
+	for _, tt := range []struct{ name, body, want string }{
+		{"a list", rows(20, 30), rows(5, 30) + " 5/20\nthe answer: the first 5 of 20 items are shown, for more is too long" + help},
+		{"an envelope", `{"total":20,"items":` + rows(20, 30) + `}`, `{"total":20,"items":` + rows(4, 30) + "} 4/20\nitems: the first 4 of 20 items are shown, for more is too long" + help},
+		{"a list before a text", `{"a":"` + long[:200] + `","b":` + rows(9, 10) + `}`,
+			`{"a":"` + long[:200] + `","b":` + rows(1, 10) + "} 1/9\nb: the first 1 of 9 items are shown, for more is too long" + help},
+		{"a text", `{"a":"` + long + `","b":1}`, `{"a":"` + long[:220] + "… [400 characters]\",\"b\":1}\na: the first 110 of 400 characters are shown" + help},
+		{"one large item", `[{"a":"` + long + `"},{"a":1}]`, `[{"a":"` + long[:224] + "… [400 characters]\"}] 1/2\nthe answer: the first 1 of 2 items are shown, for more is too long\n[0].a: the first 112 of 400 characters are shown" + help},
+		{"a number", strings.Repeat("1", 300), "null\nthe answer: a number is too long to be shown" + help},
+	} {
+		v, op := seen(t, "", "")
+		got := shown(Make(v, op, ok(tt.body), Options{Budget: 1}))
+		if got != tt.want {
+			t.Errorf("%s\n got %s\nwant %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestNext is what was asked and what the API answered → the arguments that go on.
+func TestNext(t *testing.T) {
+	const (
+		size   = `{"in":"query","name":"limit","schema":{"type":"integer","default":4}}`
+		offset = `{"in":"query","name":"offset","schema":{"type":"integer"}},` + size
+		paged  = `{"in":"query","name":"page","schema":{"type":"integer","minimum":1}},` + size
+		cursor = `{"in":"query","name":"cursor","schema":{"type":"string"}},` + size
+		stripe = `{"in":"query","name":"starting_after","schema":{"type":"string"}},` + size
+		four   = `[{"id":1},{"id":2},{"id":3},{"id":4}]`
+	)
+	for _, tt := range []struct{ parameters, query, link, body, want string }{
+		{offset, ``, ``, four, `4/4 next {"query":{"offset":4}}`},
+		{offset, `{"offset":8}`, ``, four, `4/4 next {"query":{"offset":12}}`},
+		{offset, `{"offset":8}`, ``, `{"items":` + four + `,"total":12}`, `4/4 of 12`},
+		{offset, `{"offset":4}`, ``, `{"items":` + four + `,"meta":{"total_count":"13"}}`, `4/4 of 13 next {"query":{"offset":8}}`},
+		{offset, `{"offset":4}`, ``, `[{"id":1}]`, `1/1`},
+		{offset, `{"offset":4}`, ``, `{"items":[{"id":1}],"has_more":true}`, `1/1 next {"query":{"offset":5}}`},
+		{paged, ``, ``, four, `4/4 next {"query":{"page":2}}`},
+		{paged, `{"page":3}`, ``, `{"data":` + four + `,"meta":{"pageCount":4}}`, `4/4 next {"query":{"page":4}}`},
+		{paged, `{"page":4}`, ``, `{"data":` + four + `,"meta":{"pageCount":4}}`, `4/4`},
+		{paged, `{"page":2}`, ``, `{"content":` + four + `,"last":true}`, `4/4`},
+		{cursor, ``, ``, `{"meta":{"next_cursor":"c2"},"count":9,"teams":` + four + `}`, `4/4 of 9 next {"query":{"cursor":"c2"}}`},
+		{cursor, ``, ``, `{"meta":{"next_cursor":""},"count":4,"teams":` + four + `}`, `4/4`},
+		{cursor, ``, ``, `{"nextPageToken":"n","items":[{"id":1}]}`, `1/1 next {"query":{"cursor":"n"}}`},
+		{cursor, ``, ``, `{"pageInfo":{"endCursor":"e","hasNextPage":false},"items":[{"id":1}]}`, `1/1`},
+		{size, ``, ``, `{"next_cursor":"c2","items":[{"id":1}]}`, "1/1\nthe API has a further page, and the operation no parameter that asks for it"},
+		{stripe, ``, ``, `{"has_more":true,"data":` + four + `}`, `4/4 next {"query":{"starting_after":4}}`},
+		{paged, ``, `<https://api.test/x?page=2&limit=4&sig=s>; rel="next", <https://api.test/x?page=9>; rel="last"`, four, `4/4 next {"query":{"page":2,"limit":4}}`},
+		{paged, `{"limit":4}`, `<https://api.test/x?page=8>; rel=last, </x?page=2&limit=4>; title="a, b"; rel="nofollow next"`, four, `4/4 next {"query":{"page":2}}`},
+		{paged, ``, `<https://api.test/x?page=1>; rel="prev"`, `[{"id":1}]`, `1/1`},
+		{cursor, ``, ``, `{"links":{"next":"/x?cursor=c3"},"items":[{"id":1}]}`, `1/1 next {"query":{"cursor":"c3"}}`},
+		{cursor, ``, ``, `{"_links":{"next":{"href":"/x?cursor=c4"}},"items":[{"id":1}]}`, `1/1 next {"query":{"cursor":"c4"}}`},
+		{``, ``, ``, `{"total":7,"lines":[1]}`, `1/1`},
+	} {
+		v, op := seen(t, "", tt.parameters)
+		r := ok(tt.body)
+		if tt.link != "" {
+			r.Header.Set("Link", tt.link)
+		}
+		got := shown(Make(v, op, r, Options{Arguments: validate.Arguments{Query: read(t, tt.query)}}))
+		_, got, _ = strings.Cut(got, " ")
+		if got != tt.want {
+			t.Errorf("%s %s\n got %s\nwant %s", tt.query, tt.body, got, tt.want)
+		}
+	}
+}
+
+// TestNextOfCut: what is cut can be reached, and nothing between is lost.
+func TestNextOfCut(t *testing.T) {
+	const (
+		size   = `{"in":"query","name":"limit","schema":{"type":"integer","default":20}}`
+		offset = `{"in":"query","name":"offset","schema":{"type":"integer"}},` + size
+		paged  = `{"in":"query","name":"page","schema":{"type":"integer"}},` + size
+		zero   = `{"in":"query","name":"page","schema":{"type":"integer","default":0}},` + size
+		cursor = `{"in":"query","name":"cursor","schema":{"type":"string"}},` + size
+		stripe = `{"in":"query","name":"starting_after","schema":{"type":"string"}},` + size
+		hint   = "to see more, ask for fewer items at once with limit, as the API can't go on in the middle of a page, or name the fields you need in fields"
+	)
+	var all []string
+	for i := range 20 {
+		all = append(all, fmt.Sprintf(`{"id":%d,"name":%q}`, i, strings.Repeat("x", 20)))
+	}
+	rows := "[" + strings.Join(all, ",") + "]"
+	for _, tt := range []struct{ parameters, query, body, want string }{
+		{offset, ``, rows, `6/20 next {"query":{"offset":6}}`},
+		{offset, `{"offset":40}`, rows, `6/20 next {"query":{"offset":46}}`},
+		{paged, ``, rows, `6/20 next {"query":{"page":2,"limit":6}}`},
+		{paged, `{"page":2}`, rows, `5/20 next {"query":{"page":6,"limit":5}}`},
+		{paged, `{"page":2,"limit":"20"}`, rows, `5/20 next {"query":{"page":6,"limit":5}}`},
+		{zero, `{"page":1}`, rows, `5/20 next {"query":{"page":5,"limit":5}}`},
+		{cursor, ``, `{"next_cursor":"c","items":` + rows + `}`, `5/20` + "\n" + hint},
+		{paged + "," + cursor, `{"cursor":"d"}`, rows, `6/20` + "\n" + hint},
+		{stripe, ``, `{"has_more":true,"items":` + rows + `}`, `5/20 next {"query":{"starting_after":4}}`},
+		{``, ``, rows, `6/20`},
+	} {
+		v, op := seen(t, "", tt.parameters)
+		a, err := Make(v, op, ok(tt.body), Options{Budget: MinBudget, Arguments: validate.Arguments{Query: read(t, tt.query)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := fmt.Sprintf("%d/%d", a.Shown, a.Of)
+		if !a.Next.IsNull() {
+			got += " next " + string(a.Next.AppendJSON(nil))
+		}
+		if last := a.Notes[len(a.Notes)-1]; last != "fields picks what you need, and more of it fits" {
+			got += "\n" + last
+		}
+		if got != tt.want {
+			t.Errorf("%s %s\n got %s\nwant %s", tt.parameters, tt.query, got, tt.want)
+		}
+	}
+}
