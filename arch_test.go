@@ -134,14 +134,13 @@ var mayImport = map[string]string{
 
 	// our own memory
 	"store/changes":   "change",
-	"store/postgres":  "audit change event identity limit notify problem store/changes store/records store/tokens",
+	"store/postgres":  "audit change identity limit notify problem store/changes store/records store/tokens",
 	"store/records":   "audit",
-	"store/sqlite":    "audit change event identity limit notify problem store/changes store/records store/tokens",
-	"store/storetest": "audit change event identity limit notify problem value write",
+	"store/sqlite":    "audit change identity limit notify problem store/changes store/records store/tokens",
+	"store/storetest": "audit change identity limit notify problem value write",
 	"store/tokens":    "identity problem",
 
 	// the demo application, servers for tests, measurements
-	"event":        "",
 	"demo":         "",
 	"testservices": "",
 	"bench":        "",

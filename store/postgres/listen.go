@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -11,8 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
-
-	"github.com/bailiwick-dev/bailiwick/event"
 )
 
 const (
@@ -51,7 +48,6 @@ func (s *Store) hear(ctx context.Context) error {
 	if err := run(ctx, c, `LISTEN bailiwick`); err != nil {
 		return err
 	}
-	s.events.Tell(event.Missed) // while nobody listened
 	for {
 		if err := s.catchUp(ctx, c); err != nil {
 			return err
@@ -95,42 +91,14 @@ func (s *Store) catchUp(ctx context.Context, c *pgx.Conn) error {
 	return nil
 }
 
-// What is told begins with what it is of: the number of an event of a change, or an event as JSON.
-const (
-	ofChange = "change "
-	ofEvent  = "event "
-)
+// ofChange begins what is told of a change; the number of its event stands behind.
+const ofChange = "change "
 
-// hears takes one thing that a replica, or this one, has told. What it doesn't know is of a newer replica.
+// hears takes one thing that a replica, or this one, has told. What it doesn't know is of another version.
 func (s *Store) hears(payload string) {
 	if number, ok := strings.CutPrefix(payload, ofChange); ok {
 		if seq, err := strconv.ParseInt(number, 10, 64); err == nil {
 			s.latest.Saw(seq)
 		}
-	} else if body, ok := strings.CutPrefix(payload, ofEvent); ok {
-		var e event.Event
-		if json.Unmarshal([]byte(body), &e) == nil {
-			s.events.Tell(e)
-		}
 	}
-}
-
-// Notify tells all who listen, in all replicas.
-func (s *Store) Notify(ctx context.Context, e event.Event) error {
-	if err := e.Check(); err != nil {
-		return err
-	}
-	body, err := json.Marshal(e)
-	if err != nil {
-		return err
-	}
-	return s.again(ctx, "tell of an event", func(ctx context.Context) error {
-		_, err := s.pool.Exec(ctx, `SELECT pg_notify('bailiwick', $1)`, ofEvent+string(body))
-		return err
-	})
-}
-
-// Listen hears what is told in any replica.
-func (s *Store) Listen(ctx context.Context, hear func(event.Event)) error {
-	return s.events.Listen(ctx, hear)
 }

@@ -1,7 +1,7 @@
 // Package postgres is our own memory in a PostgreSQL database, which several replicas of the process share: tokens,
-// audit records, budgets, secrets, rates, changes and events.
+// audit records, budgets, secrets, rates and changes.
 //
-// It stands behind the doors that identity, audit, limit, change and event open. All of it is in the schema "bailiwick", so it
+// It stands behind the doors that identity, audit, limit and change open. All of it is in the schema "bailiwick", so it
 // may stand beside other things. A write returns when it is committed, and one that can't be made is an error to the
 // caller: nothing is kept back for later, and nothing is taken for granted while the database can't be reached. A
 // store that a newer Bailiwick made is refused.
@@ -21,7 +21,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/event"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/notify"
@@ -46,7 +45,6 @@ type Store struct {
 	tokens  tokens.Version
 
 	latest   changes.Latest
-	events   event.Hub
 	unlisten context.CancelFunc
 	listened chan struct{} // the listener has ended
 }
@@ -58,7 +56,6 @@ var (
 	_ limit.Ledger        = (*Store)(nil)
 	_ limit.Store         = (*Store)(nil)
 	_ change.Store        = (*Store)(nil)
-	_ event.Bus           = (*Store)(nil)
 	_ notify.Store        = (*Store)(nil)
 )
 

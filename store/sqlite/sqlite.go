@@ -1,7 +1,7 @@
-// Package sqlite is our own memory in one SQLite file: tokens, audit records, budgets, secrets, changes
-// and events.
+// Package sqlite is our own memory in one SQLite file: tokens, audit records, budgets, secrets and
+// changes.
 //
-// It stands behind the doors that identity, audit, limit, change and event open.
+// It stands behind the doors that identity, audit, limit and change open.
 // Several processes may have one file open. A write returns when it is on the disk, and a write that can't be made is an error to the
 // caller: nothing is kept back for later. A file that a newer Bailiwick made is refused.
 package sqlite
@@ -22,7 +22,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/event"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/notify"
@@ -51,8 +50,6 @@ type Store struct {
 	tokens  tokens.Version
 
 	latest  changes.Latest
-	events  event.Hub
-	told    chan struct{} // holds one when this process has told of an event
 	unwatch context.CancelFunc
 	watched chan struct{} // the watcher has ended
 }
@@ -63,14 +60,13 @@ var (
 	_ identity.TokenStore = (*Store)(nil)
 	_ limit.Ledger        = (*Store)(nil)
 	_ change.Store        = (*Store)(nil)
-	_ event.Bus           = (*Store)(nil)
 	_ notify.Store        = (*Store)(nil)
 )
 
 // Open opens the file at path, which only its owner can read, and brings it to the present form. It makes the file
 // when there is none; the folder must exist.
 func Open(ctx context.Context, path string) (*Store, error) {
-	s := &Store{path: path, told: make(chan struct{}, 1)}
+	s := &Store{path: path}
 	if err := s.open(ctx); err != nil {
 		return nil, err
 	}

@@ -16,14 +16,13 @@ func (s *Store) watch(ctx context.Context) {
 	defer close(s.watched)
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
-	w := watcher{heard: -1}
+	var w watcher
 	defer w.close()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-		case <-s.told:
 		}
 		if err := w.look(ctx, s); err != nil {
 			w.close()
@@ -35,7 +34,6 @@ func (s *Store) watch(ctx context.Context) {
 type watcher struct {
 	conn    *sql.Conn
 	version int64
-	heard   int64 // the last event that was told of; -1 at the beginning
 }
 
 func (w *watcher) look(ctx context.Context, s *Store) (err error) {
@@ -57,9 +55,6 @@ func (w *watcher) look(ctx context.Context, s *Store) (err error) {
 		return err
 	}
 	s.latest.Saw(seq)
-	if err := w.tellEvents(ctx, &s.events); err != nil {
-		return err
-	}
 	w.version = version
 	return nil
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/event"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/notify"
@@ -23,7 +22,6 @@ type Store interface {
 	identity.TokenStore
 	limit.Ledger
 	change.Store
-	event.Bus
 	Ping(ctx context.Context) error
 	notify.Store
 	Secret(ctx context.Context, name string) ([]byte, error)
@@ -53,7 +51,6 @@ func Run(t *testing.T, open Open) {
 	t.Run("changes due", func(t *testing.T) { testDue(t, open) })
 	t.Run("events of two handles", func(t *testing.T) { testEvents(t, open) })
 	t.Run("events waited for", func(t *testing.T) { testAwait(t, open) })
-	t.Run("told and heard", func(t *testing.T) { testBus(t, open) })
 	t.Run("rates", func(t *testing.T) { testRates(t, open) })
 	t.Run("rates of two handles", func(t *testing.T) { testRateHandles(t, open) })
 	t.Run("deliveries", func(t *testing.T) { testDeliveries(t, open) })

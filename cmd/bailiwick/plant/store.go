@@ -13,7 +13,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/config"
-	"github.com/bailiwick-dev/bailiwick/event"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/notify"
@@ -29,7 +28,6 @@ type Store interface {
 	identity.TokenStore
 	limit.Ledger
 	change.Store
-	event.Bus
 	notify.Store
 	source.Pinger
 	Secret(ctx context.Context, name string) ([]byte, error)

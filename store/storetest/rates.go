@@ -1,77 +1,14 @@
 package storetest
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/bailiwick-dev/bailiwick/event"
 	"github.com/bailiwick-dev/bailiwick/limit"
 )
-
-// testBus lets two handles tell each other: both hear everything, in one order, within a second.
-func testBus(t *testing.T, open Open) {
-	place := t.TempDir()
-	handles := []Store{handle(t, open, place), handle(t, open, place)}
-	ctx, cancel := context.WithCancel(t.Context())
-	heard := [2]chan event.Event{make(chan event.Event, 100), make(chan event.Event, 100)}
-	var listening sync.WaitGroup
-	for i, s := range handles {
-		listening.Go(func() {
-			if err := s.Listen(ctx, func(e event.Event) { heard[i] <- e }); !errors.Is(err, context.Canceled) {
-				t.Error(err)
-			}
-		})
-		if first := <-heard[i]; first != event.Missed {
-			t.Error("heard first:", first)
-		}
-	}
-	time.Sleep(500 * time.Millisecond) // both look or listen, and have told so
-	for _, c := range heard {
-		for len(c) > 0 {
-			if e := <-c; e != event.Missed {
-				t.Error(e)
-			}
-		}
-	}
-	var want []event.Event
-	began := time.Now()
-	for i := range 6 {
-		e := event.Event{Topic: "rules", Text: fmt.Sprint(i, " \x00 ' \u2028 é")}
-		if err := handles[i%2].Notify(ctx, e); err != nil {
-			t.Fatal(err)
-		}
-		want = append(want, e)
-	}
-	for i := range handles {
-		var got []event.Event
-		for range want {
-			select {
-			case e := <-heard[i]:
-				got = append(got, e)
-			case <-time.After(5 * time.Second):
-				t.Fatalf("handle %d heard %v", i, got)
-			}
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("handle %d (-want +got):\n%s", i, diff)
-		}
-	}
-	if took := time.Since(began); took > time.Second {
-		t.Errorf("heard after %v", took)
-	}
-	if err := handles[0].Notify(ctx, event.Missed); !errors.Is(err, event.ErrInvalid) {
-		t.Error(err)
-	}
-	cancel()
-	listening.Wait()
-}
 
 // rates returns the rates that a store shares; nil for a store that doesn't.
 func rates(t *testing.T, s Store) limit.Store {

@@ -1,0 +1,3 @@
+-- +goose Up
+-- Nobody told anything by it: processes follow change_event.
+DROP TABLE event;
