@@ -30,8 +30,8 @@ const (
 )
 
 // Execute applies approved changes, ends those that have expired and takes up what another process has left, until ctx
-// ends. Any number of processes that share a store may run it. failed is told of what an operator has to know; nil tells
-// nobody.
+// ends; when one has made a class or taken one away, it describes the sources again. Any number of processes that share a
+// store may run it. failed is told of what an operator has to know; nil tells nobody.
 func (g *Gateway) Execute(ctx context.Context, failed func(error)) {
 	queue := g.options.Changes
 	if queue == nil {
@@ -42,9 +42,18 @@ func (g *Gateway) Execute(ctx context.Context, failed func(error)) {
 			failed(err)
 		}
 	}
+	seen := int64(-1)
 	for ctx.Err() == nil {
 		last, err := queue.Store().LastEvent(ctx)
 		tell(err)
+		switch {
+		case err != nil:
+		case seen < 0:
+			seen = last
+		case last > seen:
+			seen, err = g.follow(ctx, seen)
+			tell(err)
+		}
 		ids, err := queue.Due(ctx, atOnce)
 		tell(err)
 		for _, id := range ids {
@@ -163,6 +172,9 @@ func (g *Gateway) apply(ctx context.Context, id string) (c *change.Change, err e
 	event, outcome, err := g.write(ctx, approved)
 	if err != nil {
 		return nil, err
+	}
+	if event == change.EventApplied && ofClass(c) {
+		g.described(ctx) // before anybody sees it applied; an executor hears of it, tries again and tells what fails
 	}
 	return g.conclude(context.WithoutCancel(ctx), approved, event, outcome)
 }

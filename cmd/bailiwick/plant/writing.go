@@ -84,7 +84,7 @@ func (p *Plant) Apply(ctx context.Context, log *slog.Logger) (stop func()) {
 	go func() {
 		defer close(done)
 		p.Gateway.Execute(ctx, func(err error) {
-			log.Error("a change could not be brought to its end; it is tried again", "error", err)
+			log.Error("a change could not be brought to its end, or the classes not read again; it is tried again", "error", err)
 		})
 	}()
 	return func() {
