@@ -108,8 +108,8 @@ var mayImport = map[string]string{
 	"console/ledger":  "audit",
 	"console/session": "",
 	"conformance":     "identity problem server tool value",
-	"config":          "action change config/apis config/strict identity identity/oidc notify policy policy/expression policy/operations problem query schema source/openapi/access source/openapi/document value write",
-	"config/apis":     "config/strict notify/public policy/expression policy/operations problem source/openapi/access source/openapi/document write",
+	"config":          "action change config/apis config/strict identity identity/oidc notify pack policy policy/expression policy/operations problem query schema source/openapi/access source/openapi/document value write",
+	"config/apis":     "config/strict notify/public pack policy/expression policy/operations problem source/openapi/access source/openapi/document write",
 	"config/strict":   "problem query value",
 	"client":          "problem value",
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/config/apis"
 	"github.com/bailiwick-dev/bailiwick/config/strict"
+	"github.com/bailiwick-dev/bailiwick/pack"
 	"github.com/bailiwick-dev/bailiwick/policy/operations"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source/openapi/access"
@@ -54,14 +55,17 @@ func (c *Config) checkAPIs(r *strict.Reader) {
 			c.Notes = append(c.Notes, fmt.Sprintf("agents see nothing of %s: no rule names it. Write it into apis: even without a rule, operations are classed by their methods", s.Name))
 			continue
 		}
-		c.adopt(s, *c.contents[s.Name])
+		if err := c.adopt(s, *c.contents[s.Name]); err != nil {
+			r.WrongAt(strict.Join("sources", s.Name, "openapi", "packs"), err.Error())
+		}
 	}
 }
 
-// adopt puts the rules of an API in force, with its document.
-func (c *Config) adopt(s Source, of apis.Contents) {
+// adopt puts the rules of an API in force, with its document, and what packs add to both. The error is that of a pack.
+func (c *Config) adopt(s Source, of apis.Contents) error {
 	rules := c.rules[s.Name]
 	rules.Document, rules.Digest = of.Document, of.Digest
+	packed := c.packed(&rules, s.Name, of)
 	if rules.Description == "" {
 		rules.Description = s.Description
 	}
@@ -72,8 +76,8 @@ func (c *Config) adopt(s Source, of apis.Contents) {
 		c.Rules.APIs = map[string]operations.Rules{}
 	}
 	c.Rules.APIs[s.Name] = rules
-	if of.Document == nil {
-		return
+	if of.Document == nil || packed != nil {
+		return packed
 	}
 	const most = 5 // a document that is wrong is so in many places
 	for i, w := range of.Document.Warnings {
@@ -83,6 +87,43 @@ func (c *Config) adopt(s Source, of apis.Contents) {
 		}
 		c.Notes = append(c.Notes, fmt.Sprintf("sources.%s: the document: %s", s.Name, w))
 	}
+	return nil
+}
+
+// packed adds to the rules of an API what its packs say: operations that the document leaves out, and what operations do,
+// behind what the owner says of that. The tools are compiled over the whole.
+func (c *Config) packed(rules *operations.Rules, name string, of apis.Contents) error {
+	if of.Document == nil || len(of.Packs) == 0 {
+		return nil
+	}
+	rules.Access.Rules = slices.Clone(rules.Access.Rules)
+	for _, p := range of.Packs {
+		if p.Document != nil {
+			own, err := document.Load(p.Document)
+			if err == nil {
+				err = of.Document.Supplement(own)
+			}
+			if err != nil {
+				return fmt.Errorf("the document of the pack %s is not right: %s", p.Name, problem.Of(err).Detail)
+			}
+		}
+		rules.Access.Rules, rules.Digest = append(rules.Access.Rules, p.Access...), rules.Digest+" "+p.Digest
+	}
+	classes, err := access.New(of.Document, rules.Access)
+	if err != nil {
+		return nil // who compiles the rules says it with the place
+	}
+	for _, p := range of.Packs {
+		tools, err := p.Compile(of.Document, classes)
+		if err != nil {
+			return fmt.Errorf("the pack %s is not right: %w", p.Name, err)
+		}
+		if c.Packs == nil {
+			c.Packs = map[string][]*pack.Tool{}
+		}
+		c.Packs[name] = append(c.Packs[name], tools...)
+	}
+	return nil
 }
 
 // Fetch reads the documents that are behind URLs, each with get, and puts them into the rules. What is wrong with them is
@@ -103,7 +144,10 @@ func (c *Config) Fetch(get func(url string) ([]byte, error)) error {
 			faults = append(faults, c.Wrong(err.Error(), "sources", s.Name, "openapi", "document"))
 			continue
 		}
-		c.adopt(s, of)
+		of.Packs = c.contents[s.Name].Packs
+		if err := c.adopt(s, of); err != nil {
+			faults = append(faults, c.Wrong(err.Error(), "sources", s.Name, "openapi", "packs"))
+		}
 		fetched = true
 	}
 	if faults != nil {

@@ -236,3 +236,61 @@ func TestAPILists(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// TestPacks is a source with packs → its tools and what is added to the rules, or what is wrong.
+func TestPacks(t *testing.T) {
+	dir := withFlow(t)
+	if err := os.Mkdir(filepath.Join(dir, "packs"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, "packs", "teams.yaml"), "tools:\n  - {name: get-team, description: d, annotations: {readOnly: true}, operation: getTeam, path: {teamId: x}}\n")
+	put(t, filepath.Join(dir, "packs", "notes.txt"), "no tool")
+	if err := os.Mkdir(filepath.Join(dir, "broken"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, "broken", "teams.yaml"), "tools:\n  - {name: get-team, description: d, annotations: {readOnly: true}, operation: getTem}\n")
+	if err := os.Mkdir(filepath.Join(dir, "empty"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	source := func(keys string) string {
+		return "sources: {flow: {openapi: {base_url: https://flow.example, " + keys + "}}}\napis: {flow: {}}\n"
+	}
+	const excerpt = "\n    2 |   - {name: get-team, description: d, annotations: {readOnly: true}, operation: getTem}\n      |                                                                     ^"
+	for _, tt := range []struct{ text, want string }{
+		{source("document: flow.json, packs: [./packs]"), "get-team; 2 operations"},
+		{source("document: flow.json, packs: [packs/]"), "get-team; 2 operations"},
+		{source("packs: [flowfuse]"), "18 tools; 20 operations; POST /api/v1/projects/check-name read"},
+		{source("document: flow.json, packs: [flowfuse, ./packs]"), "19 tools; 22 operations; POST /api/v1/projects/check-name read"},
+		{source("document: flow.json"), "2 operations"},
+		{source("packs: [./packs]"), "1:27: sources.flow.openapi: needs the key document, or a pack that brings one"},
+		{source("timeout: 1s"), "1:27: sources.flow.openapi: needs the key document, or a pack that brings one"},
+		{source("packs: [flowfuze]"), `1:68: sources.flow.openapi.packs.0: the pack flowfuze is not right: there is no pack "flowfuze"; there is flowfuse`},
+		{source("document: flow.json, packs: [./empty]"), "1:89: sources.flow.openapi.packs.0: the pack ./empty is not right: there are no such files"},
+		{source("document: flow.json, packs: [./broken]"), `1:81: sources.flow.openapi.packs: the pack broken is not right: broken/teams.yaml:2:69: tools.0.operation: the document has no operation "getTem"; did you mean getTeam or setTeam?` + excerpt},
+	} {
+		c, err := config.Parse(filepath.Join(dir, "f.yaml"), []byte(tt.text), nil)
+		got := ""
+		if e, ok := errors.AsType[*config.Error](err); ok {
+			f := e.Faults[0]
+			got = fmt.Sprintf("%d:%d: %s: %s", f.Line, f.Column, f.Path, f.Message)
+		} else if err != nil {
+			t.Fatal(err)
+		} else {
+			tools, rules := c.Packs["flow"], c.Rules.APIs["flow"]
+			switch len(tools) {
+			case 0:
+			case 1:
+				got = tools[0].Name + "; "
+			default:
+				got = fmt.Sprintf("%d tools; ", len(tools))
+			}
+			got += fmt.Sprintf("%d operations", len(rules.Document.Operations))
+			for _, r := range rules.Access.Rules {
+				got += fmt.Sprintf("; %s %s", strings.Join(r.Operations, ", "), r.Class)
+			}
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s\n%s", tt.text, diff)
+		}
+	}
+}

@@ -23,6 +23,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/config/strict"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/identity/oidc"
+	"github.com/bailiwick-dev/bailiwick/pack"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/policy/expression"
 	"github.com/bailiwick-dev/bailiwick/policy/operations"
@@ -59,6 +60,7 @@ type Config struct {
 	Notifications Notifications
 	Actions       []action.Declaration // in the order of the file, those of classes first
 	Review        Review
+	Packs         map[string][]*pack.Tool // by API: the tools of its packs, compiled over the document in Rules
 
 	document    strict.Document
 	contents    map[string]*apis.Contents   // of the documents of APIs that are files, by source

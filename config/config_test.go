@@ -57,7 +57,7 @@ sources:
       document: https://flow.example/openapi.json
       base_url: https://flow.example/v2/
       timeout: 20s
-      packs: [flowfuse, ./packs, /srv/packs]
+      packs: [flowfuse]
       credential:
         per_principal:
           by: claim
@@ -270,7 +270,7 @@ func TestParse(t *testing.T) {
 			{Name: "org", Metadata: &config.Metadata{Roots: []string{"/etc/bailiwick/workspaces", "/srv/provar"}, Connection: "MyOrg", Environment: "UAT",
 				Objects: identity.List{Except: []string{"Secret__c"}}}},
 			{Name: "flow", OpenAPI: &apis.Source{Document: "https://flow.example/openapi.json", BaseURL: "https://flow.example/v2", Timeout: 20 * time.Second,
-				Packs: []apis.Pack{{Name: "flowfuse"}, {Folder: "/etc/bailiwick/packs"}, {Folder: "/srv/packs"}},
+				Packs: []apis.Pack{{Name: "flowfuse"}},
 				Credential: &apis.Credential{Each: &apis.Each{By: "claim", Claim: "login", Of: map[string]apis.Credential{
 					"ann": {Bearer: "plain hunter2"}, "bob": {Bearer: "b"}, "cid": {Header: &apis.Named{Name: "X-Api-Key", Value: "c"}}, "dee": {Basic: &apis.Basic{User: "dee", Password: "d"}},
 					"eve": {Query: &apis.Named{Name: "key", Value: "e"}},

@@ -43,6 +43,7 @@ type Tool struct {
 	Operations  []*document.Operation // all that it may call, each once
 	Writes      bool                  // it proposes: one of Operations isn't read
 	Against     string                // the class that its body is to be checked against; "" for none
+	Sees        []string              // names of fields whose values it keeps: from whom one is hidden can't have the tool
 
 	defaults []value.Member
 	early    []condition // require, over the input alone
@@ -102,6 +103,11 @@ func (p *Pack) Compile(d *document.Document, rules *access.Rules) ([]*Tool, erro
 	all, expressions, whole := &strict.Error{}, expression.NewCompiler(), view.New(d, nil, view.Filter{})
 	var out []*Tool
 	for _, f := range p.files {
+		for i, pattern := range f.partial {
+			if err := (access.Rule{Operations: []string{pattern}}).Names(d, ""); err != nil {
+				all.Faults = append(all.Faults, f.document.Wrong(problem.Of(err).Detail, "partial", fmt.Sprint(i)))
+			}
+		}
 		for i, declared := range f.tools {
 			b := &builder{declaration: declared, document: d, rules: rules, whole: whole, base: expressions, Tool: &Tool{}, wrong: func(at []string, format string, args ...any) {
 				all.Faults = append(all.Faults, f.document.Wrong(fmt.Sprintf(format, args...), append([]string{"tools", fmt.Sprint(i)}, at...)...))
@@ -194,10 +200,25 @@ func (b *builder) chain(first *expression.Compiler) {
 	}
 	for _, m := range b.declaration.merge {
 		at := []string{"merge", m.name}
-		b.Tool.merges = append(b.Tool.merges, merging{name: m.name, key: m.key, of: m.of,
-			into: template.Compile(over, m.into, append(at, "into"), b.wrong), set: template.Compile(over, m.set, append(at, "set"), b.wrong)})
+		into := template.Compile(over, m.into, append(at, "into"), b.wrong)
+		b.sees(m, into, append(at, "into"))
+		b.Tool.merges = append(b.Tool.merges, merging{name: m.name, key: m.key, of: m.of, into: into, set: template.Compile(over, m.set, append(at, "set"), b.wrong)})
 		b.named(at, m.name)
 		over = b.over()
+	}
+}
+
+// sees notes the names behind which what is merged into stands: where one is hidden it would look empty, and be lost.
+func (b *builder) sees(m merge, into *template.Template, at []string) {
+	of, path := into.Path()
+	if _, expression := m.into.Get(template.Key); expression && of == "" {
+		b.wrong(at, "must be a part of what was read, and nothing else: {$cel: instance.settings.env}")
+	}
+	if !slices.ContainsFunc(b.declaration.reads, func(r read) bool { return r.name == of }) {
+		return
+	}
+	if b.Sees = append(b.Sees, path...); m.key != "" {
+		b.Sees = append(b.Sees, m.key, m.of)
 	}
 }
 

@@ -101,6 +101,7 @@ func (f *file) shape() strict.Shape {
 				{Name: "class", Doc: "read, write or destructive", Must: true, Shape: strict.Choose([]string{"read", "write", "destructive"}, func(s string) { r.Class, _ = access.Parse(s) })},
 			}, nil), func() { f.access = append(f.access, r) }
 		})},
+		{Name: "partial", Doc: "PUTs that leave what they are not given as it is: reviewers see what changes, and nothing as going that stays", Shape: strict.List(&f.partial, "operations", nil)},
 		{Name: "tools", Doc: "The tools", Must: true, Shape: strict.Items("tools", func(int) (strict.Shape, func()) {
 			d := &declaration{}
 			return strict.Object(d.keys(), nil), func() { f.tools = append(f.tools, *d) }

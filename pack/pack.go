@@ -8,9 +8,12 @@
 package pack
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -23,8 +26,10 @@ import (
 // A Pack is tools over the operations of one API, as its files declare them.
 type Pack struct {
 	Name     string
+	Digest   string        // of all of its files
 	Document []byte        // of the API, as far as the tools need it: an OpenAPI document; nil where the pack has none
 	Access   []access.Rule // the classes of operations that their methods don't tell; an operator's own rules come first
+	Partial  []string      // operations, as in access.Rule, that replace and yet leave what they aren't given as it is
 
 	files []file
 }
@@ -34,36 +39,48 @@ type file struct {
 	document strict.Document
 	tools    []declaration
 	access   []access.Rule
+	partial  []string
 }
 
 // documents are the names that the document of an API can have in the folder of a pack.
 var documents = [...]string{"document.json", "document.yaml"}
 
-// Load reads the pack in the folder at the top of fsys: all of its *.yaml files, in the order of their names, and
-// document.json or document.yaml, which is the document of the API. name is what the pack is called in messages. What is
-// wrong is in a *strict.Error, with line and column.
+// IsFile reports whether a file of that name is read of a pack's folder: *.yaml, and document.json.
+func IsFile(name string) bool {
+	return slices.Contains(documents[:], name) || path.Ext(name) == ".yaml"
+}
+
+// Load reads the pack in the folder at the top of fsys; see Read.
 func Load(fsys fs.FS, name string) (*Pack, error) {
-	p := &Pack{Name: name}
 	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {
 		return nil, fmt.Errorf("read the pack %s: %w", name, err)
 	}
-	all := &strict.Error{}
+	files := map[string][]byte{}
 	for _, e := range entries {
-		isDocument := slices.Contains(documents[:], e.Name())
-		if e.IsDir() || !isDocument && path.Ext(e.Name()) != ".yaml" {
+		if e.IsDir() || !IsFile(e.Name()) {
 			continue
 		}
-		data, err := fs.ReadFile(fsys, e.Name())
-		switch {
-		case err != nil:
+		if files[e.Name()], err = fs.ReadFile(fsys, e.Name()); err != nil {
 			return nil, fmt.Errorf("read the pack %s: %w", name, err)
+		}
+	}
+	return Read(name, files)
+}
+
+// Read reads a pack: all files by their names, *.yaml with tools and document.json or document.yaml, the document of the
+// API. name is what the pack is called in messages. What is wrong is in a *strict.Error, with line and column.
+func Read(name string, files map[string][]byte) (*Pack, error) {
+	p, all, digest := &Pack{Name: name}, &strict.Error{}, sha256.New()
+	for _, of := range slices.Sorted(maps.Keys(files)) {
+		fmt.Fprintf(digest, "%q %q\n", of, files[of])
+		switch isDocument := slices.Contains(documents[:], of); {
 		case isDocument && p.Document != nil:
-			all.Faults = append(all.Faults, strict.Fault{File: path.Join(name, e.Name()), Message: "the pack has another document; keep one"})
+			all.Faults = append(all.Faults, strict.Fault{File: path.Join(name, of), Message: "the pack has another document; keep one"})
 		case isDocument:
-			p.Document = data
+			p.Document = files[of]
 		default:
-			p.read(path.Join(name, e.Name()), data, all)
+			p.read(path.Join(name, of), files[of], all)
 		}
 	}
 	if len(all.Faults) == 0 && len(p.files) == 0 {
@@ -72,6 +89,7 @@ func Load(fsys fs.FS, name string) (*Pack, error) {
 	if len(all.Faults) > 0 {
 		return nil, all
 	}
+	p.Digest = hex.EncodeToString(digest.Sum(nil)[:16])
 	return p, p.distinct()
 }
 
@@ -87,7 +105,7 @@ func (p *Pack) read(name string, data []byte, all *strict.Error) {
 	}
 	f.document = doc
 	p.files = append(p.files, f)
-	p.Access = append(p.Access, f.access...)
+	p.Access, p.Partial = append(p.Access, f.access...), append(p.Partial, f.partial...)
 }
 
 // distinct refuses two tools of one name.
@@ -107,15 +125,15 @@ func (p *Pack) distinct() error {
 	return nil
 }
 
-// Declared returns the names of the pack's tools, in the order of the files.
-func (p *Pack) Declared() []string {
-	var names []string
+// Declared returns the pack's tools by name with what they do, in the order of the files.
+func (p *Pack) Declared(yield func(name string, a Annotations) bool) {
 	for _, f := range p.files {
 		for _, d := range f.tools {
-			names = append(names, d.name)
+			if !yield(d.name, d.annotations) {
+				return
+			}
 		}
 	}
-	return names
 }
 
 // Underscored is a name of a tool for clients that take letters, digits and _ alone: platform_list_teams.

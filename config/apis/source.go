@@ -2,8 +2,8 @@
 // see and may call of it.
 //
 // It stands below package config, and makes plain data: the rules of package operations, and what a client is made from.
-// It reads a document that is a file; one behind a URL is left to who loads the configuration. It refuses a document that
-// is none, with the place of the key that names it.
+// It reads a document that is a file, and packs; a document behind a URL is left to who loads the configuration. It refuses
+// a document that is none, with the place of the key that names it.
 package apis
 
 import (
@@ -18,13 +18,14 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/config/strict"
 	"github.com/bailiwick-dev/bailiwick/notify/public"
+	"github.com/bailiwick-dev/bailiwick/pack"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source/openapi/document"
 )
 
 // A Source is an HTTP API to call.
 type Source struct {
-	Document   string      // the path of the OpenAPI document, or its https URL
+	Document   string      // the path of the OpenAPI document, or its https URL; "" takes that of a pack
 	BaseURL    string      // before the paths of the document; every call goes to its host
 	Credential *Credential // nil for an API that asks for none
 	Timeout    time.Duration
@@ -37,10 +38,11 @@ type Pack struct {
 	Folder string
 }
 
-// A Contents is a document that was read.
+// A Contents is a document that was read, and the packs over it.
 type Contents struct {
 	Document *document.Document // nil for one behind a URL
 	Digest   string             // of its bytes
+	Packs    []*pack.Pack       // as Source.Packs
 }
 
 // Remote reports whether the document is behind a URL.
@@ -49,12 +51,32 @@ func (s *Source) Remote() bool { return strings.HasPrefix(s.Document, "https://"
 // Shape is the section openapi of a source. The document is read into contents when it is a file.
 func (s *Source) Shape(contents *Contents) strict.Shape {
 	return strict.Object([]strict.Key{
-		{Name: "document", Doc: "The OpenAPI document, 3.0, 3.1 or Swagger 2.0: a file, whose relative path starts at this file's folder, or an https URL, which is read when the configuration is loaded", Must: true, Shape: s.document(contents)},
+		{Name: "document", Doc: "The OpenAPI document, 3.0, 3.1 or Swagger 2.0: a file, whose relative path starts at this file's folder, or an https URL, which is read when the configuration is loaded. Not needed where a pack brings one", Shape: s.document(contents)},
 		{Name: "base_url", Doc: "What the paths of the document begin with: https://app.example/api. No call leaves its host", Must: true, Shape: strict.Text("a URL", func(t string) string { s.BaseURL = strings.TrimSuffix(t, "/"); return baseURL(t) })},
 		{Name: "credential", Doc: "Who the gateway is to the API. The token that an agent comes with is never passed on", Shape: strict.Covered(credential(&s.Credential, true))},
 		{Name: "timeout", Doc: "Of one request. Default 30s", Shape: strict.Span(&s.Timeout, time.Second, 5*time.Minute)},
-		{Name: "packs", Doc: "Tools over single operations: names of bundled packs, or folders such as ./packs", Shape: s.packs()},
-	}, nil)
+		{Name: "packs", Doc: "Tools over single operations: names of bundled packs, or folders such as ./packs", Shape: s.packs(contents)},
+	}, func(r *strict.Reader, n strict.Node, at string) {
+		if !r.Given(at + "/document") {
+			s.documentOfPack(contents, r, n, at)
+		}
+	})
+}
+
+// documentOfPack takes the document of the first pack that brings one.
+func (s *Source) documentOfPack(contents *Contents, r *strict.Reader, n strict.Node, at string) {
+	i := slices.IndexFunc(contents.Packs, func(p *pack.Pack) bool { return p.Document != nil })
+	switch {
+	case i >= 0:
+		read, err := Read(contents.Packs[i].Document)
+		if err != nil {
+			r.WrongAt(at+"/packs", contents.Packs[i].Name+": "+err.Error())
+			return
+		}
+		contents.Document, contents.Digest = read.Document, read.Digest
+	case len(contents.Packs) == len(s.Packs): // what is wrong with a pack was said
+		r.Wrong(n.Start(), at, "needs the key document, or a pack that brings one")
+	}
 }
 
 // document is a path or a URL. What can be read is read.
@@ -84,7 +106,7 @@ func (s *Source) document(contents *Contents) strict.Shape {
 			if err != nil {
 				return err.Error()
 			}
-			*contents = read
+			contents.Document, contents.Digest = read.Document, read.Digest
 			return ""
 		}).Read(r, n, at)
 	}}
@@ -117,8 +139,8 @@ func baseURL(s string) string {
 	return ""
 }
 
-// packs is a list of names and folders.
-func (s *Source) packs() strict.Shape {
+// packs is a list of names and folders. The packs are read into contents.
+func (s *Source) packs(contents *Contents) strict.Shape {
 	var texts []string
 	inner := strict.List(&texts, "packs", func(t string) string {
 		if strings.HasPrefix(t, "~") {
@@ -127,17 +149,37 @@ func (s *Source) packs() strict.Shape {
 		return ""
 	})
 	return strict.Shape{Schema: inner.Schema, Read: func(r *strict.Reader, n strict.Node, at string) {
-		inner.Read(r, n, at)
-		for _, t := range texts {
-			switch {
-			case !strings.ContainsAny(t, `./\`):
-				s.Packs = append(s.Packs, Pack{Name: t})
-			case filepath.IsAbs(t):
-				s.Packs = append(s.Packs, Pack{Folder: t})
-			default:
-				s.Packs = append(s.Packs, Pack{Folder: filepath.Join(n.Folder(), t)})
+		before := r.Count()
+		if inner.Read(r, n, at); r.Count() > before {
+			return
+		}
+		for i, t := range texts {
+			of := Pack{Name: t}
+			if strings.ContainsAny(t, `./\`) {
+				if of = (Pack{Folder: t}); !filepath.IsAbs(t) {
+					of.Folder = filepath.Join(n.Folder(), t)
+				}
 			}
+			s.Packs = append(s.Packs, of)
+			read, err := of.read(r, n)
+			if err != nil {
+				r.WrongAt(fmt.Sprintf("%s/%d", at, i), "the pack "+problem.Cut(t)+" is not right: "+err.Error())
+				continue
+			}
+			contents.Packs = append(contents.Packs, read)
 		}
 		s.Packs = slices.Clip(s.Packs)
 	}}
+}
+
+// read reads a pack; n is where it is named.
+func (p Pack) read(r *strict.Reader, n strict.Node) (*pack.Pack, error) {
+	if p.Folder == "" {
+		return pack.Bundled(p.Name)
+	}
+	files, err := r.Folder(n, p.Folder, pack.IsFile)
+	if err != nil {
+		return nil, err
+	}
+	return pack.Read(filepath.Base(p.Folder), files)
 }

@@ -134,6 +134,33 @@ func (r *Reader) Large(n Node, path string) ([]byte, error) {
 	return data, nil
 }
 
+// Folder reads the ordinary files in the folder at path whose names take wants, by name. path is as in Large.
+func (r *Reader) Folder(n Node, path string, take func(name string) bool) (map[string][]byte, error) {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(n.Folder(), path)
+	}
+	pattern := filepath.Join(path, "*")
+	found, err := glob(pattern)
+	r.origin.note(aPattern, pattern, []byte(strings.Join(found, "\n")), err)
+	if err != nil {
+		return nil, bare(err)
+	}
+	files := map[string][]byte{}
+	for _, file := range found {
+		name := filepath.Base(file)
+		if !take(name) {
+			continue
+		}
+		if files[name], err = r.Large(n, file); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if len(files) == 0 {
+		return nil, errors.New("there are no such files")
+	}
+	return files, nil
+}
+
 // Covered is s, whose texts and numbers no excerpt shows, whatever their keys are called. References are shown.
 func Covered(s Shape) Shape {
 	inner := s.Read

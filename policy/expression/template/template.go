@@ -74,12 +74,18 @@ func Compile(c *expression.Compiler, v value.Value, at []string, wrong Wrong) *T
 	return t
 }
 
+// Path returns the variable that t is an expression of, and the path below it, where it is nothing else; "" for anything
+// else.
+func (t *Template) Path() (variable string, path []string) {
+	if t.expression == nil {
+		return "", nil
+	}
+	return t.expression.Path()
+}
+
 // Member returns the member of a variable that t is, where it is nothing else; "" otherwise.
 func (t *Template) Member(variable string) string {
-	if t.expression == nil {
-		return ""
-	}
-	if of, path := t.expression.Path(); of == variable && len(path) == 1 {
+	if of, path := t.Path(); of == variable && len(path) == 1 {
 		return path[0]
 	}
 	return ""
