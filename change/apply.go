@@ -27,6 +27,21 @@ func (q *Queue) Claim(ctx context.Context, id, holder string) (Approved, error) 
 	return Approved{c}, nil
 }
 
+// Sending notes that a is about to be sent to a target which keeps no marker of what it has done. From then on nobody
+// sends it again, whatever becomes of this executor. It fails with problem.Conflict where the lease has gone to another, or
+// where somebody has begun to send it before.
+func (q *Queue) Sending(ctx context.Context, a Approved) error {
+	c, err := a.Change()
+	if err != nil {
+		return err
+	}
+	if c.Lease.Sent {
+		return &problem.Error{Code: problem.Conflict, Kind: "sent", Detail: "somebody has begun to send the change already"}
+	}
+	c.Lease.Sent = true
+	return q.move(ctx, c, EventSending, Step{}, Guard{Lease: q.o.Lease})
+}
+
 // Finish notes how applying a ended: by EventApplied, EventFailed, EventStale or EventUnknown. Where the lease has gone to
 // another executor it changes nothing and fails with problem.Conflict.
 func (q *Queue) Finish(ctx context.Context, a Approved, event EventKind, o Outcome) (*Change, error) {
@@ -36,6 +51,9 @@ func (q *Queue) Finish(ctx context.Context, a Approved, event EventKind, o Outco
 	}
 	done := *c
 	done.Outcome = &o
+	if event == EventStale || event == EventFailed {
+		done.Lease.Sent = false // it is certain that nothing was
+	}
 	return &done, q.move(ctx, &done, event, Step{Comment: o.Detail}, Guard{})
 }
 

@@ -9,6 +9,9 @@ import (
 // ErrFenced is what a target says to an executor whose lease has gone to another.
 var ErrFenced = errors.New("change: another executor holds the lease")
 
+// ErrUnknown is in what a target says when it can't tell whether a change was carried out.
+var ErrUnknown = errors.New("change: the outcome isn't known")
+
 // A Moved is what a target says when a record isn't any more what was reviewed. Nothing was written.
 type Moved struct {
 	Now []Effect // the records as they are, in Before; Null where there is none

@@ -80,12 +80,13 @@ const (
 
 // An Effect is what one write does to one record.
 type Effect struct {
-	Op     write.Op    `json:"op"`
-	Class  string      `json:"class"`  // "source.Class"; the operation of an API
-	Key    string      `json:"key"`    // the record's id as get_object takes it; "" for one that is still to be made
-	Before value.Value `json:"before"` // an Object of all fields that the rules show of the class; Null for none
-	After  value.Value `json:"after"`  // likewise; Null for a record that goes
-	Asked  []string    `json:"asked"`  // the fields that were asked for, in the order of the class; others in which After differs are the source's doing
+	Op       write.Op    `json:"op"`
+	Class    string      `json:"class"`             // "source.Class"; the operation of an API
+	Key      string      `json:"key"`               // the record's id as get_object takes it; "" for one that is still to be made
+	Before   value.Value `json:"before"`            // an Object of all fields that the rules show of the class; Null for none
+	After    value.Value `json:"after"`             // likewise; Null for a record that goes
+	Destroys bool        `json:"destroys,omitzero"` // of a call: what it takes away may not come back
+	Asked    []string    `json:"asked"`             // the fields that were asked for, in the order of the class; others in which After differs are the source's doing
 }
 
 // A Cascade is how many records of another class go or change when a record goes.
@@ -137,7 +138,8 @@ type Comment struct {
 type Lease struct {
 	Holder string    `json:"holder"`
 	Fence  int64     `json:"fence"`
-	Until  time.Time `json:"until"` // the store sets it
+	Until  time.Time `json:"until"`         // the store sets it
+	Sent   bool      `json:"sent,omitzero"` // somebody has begun to send it to a target that keeps no marker: nobody sends it again
 }
 
 // An Outcome is how a change ended.

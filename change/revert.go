@@ -35,11 +35,14 @@ func (c *Change) Inverse() ([]write.Write, error) {
 			}
 			out = append(out, &write.Create{Class: e.Class, Data: present(e.Before)})
 		default:
-			return nil, refuse("op", fmt.Sprintf("an %s can't be taken back", e.Op))
+			return nil, refuse("op", named[e.Op]+" can't be taken back")
 		}
 	}
 	return out, nil
 }
+
+// named is what can't be taken back.
+var named = map[write.Op]string{write.OpAction: "an action", write.OpCall: "a call", write.OpSchema: "a change of the schema"}
 
 // only returns the members of an object with these names.
 func only(object value.Value, names []string) value.Value {
@@ -74,7 +77,7 @@ func (c *Change) Moved(now []Effect) string {
 			return fmt.Sprintf("the record %s of %s is there no more, or again", e.Key, e.Class)
 		}
 		fields := e.Asked
-		if e.Op == write.OpDelete || e.Op == write.OpAction {
+		if e.Op == write.OpDelete || e.Op == write.OpAction || e.Op == write.OpCall {
 			fields = names(e.Before)
 		}
 		for _, f := range fields {

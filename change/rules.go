@@ -100,7 +100,7 @@ func assess(c *Change) Risk {
 		risk = Medium
 	}
 	for _, e := range c.Effects {
-		if e.Op == write.OpDelete || e.Op == write.OpSchema {
+		if e.Op == write.OpDelete || e.Op == write.OpSchema || e.Destroys {
 			return High
 		}
 	}

@@ -32,6 +32,7 @@ const (
 	EventCancelled EventKind = "cancelled"
 	EventExpired   EventKind = "expired"
 	EventClaimed   EventKind = "claimed"
+	EventSending   EventKind = "sending" // it is about to be sent to a target that keeps no marker: it can't be sent again
 	EventApplied   EventKind = "applied"
 	EventFailed    EventKind = "failed"
 	EventStale     EventKind = "stale"
@@ -50,7 +51,7 @@ var transitions = map[State]map[EventKind]State{
 	Pending: {EventDecided: Pending, EventApproved: Granted, EventRejected: Rejected, EventCommented: Pending, EventCancelled: Cancelled,
 		EventExpired: Expired, EventRenewed: Pending, EventStale: Stale},
 	Granted:  {EventClaimed: Applying, EventExpired: Expired, EventCommented: Granted, EventCancelled: Cancelled, EventRejected: Rejected},
-	Applying: {EventClaimed: Applying, EventApplied: Applied, EventFailed: Failed, EventStale: Stale, EventUnknown: Unknown},
+	Applying: {EventClaimed: Applying, EventSending: Applying, EventApplied: Applied, EventFailed: Failed, EventStale: Stale, EventUnknown: Unknown},
 	Stale:    {EventRenewed: Pending, EventRejected: Rejected, EventCommented: Stale, EventCancelled: Cancelled, EventExpired: Expired},
 	Unknown:  {EventSettled: Unknown, EventApplied: Applied, EventFailed: Failed, EventCommented: Unknown},
 	Applied:  {EventCommented: Applied},

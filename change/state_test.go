@@ -12,7 +12,7 @@ func TestNext(t *testing.T) {
 	want := `
 pending: approved→approved cancelled→cancelled commented→pending decided→pending expired→expired previewed→pending rejected→rejected stale→stale
 approved: cancelled→cancelled claimed→applying commented→approved expired→expired rejected→rejected
-applying: applied→applied claimed→applying failed→failed stale→stale unknown→unknown
+applying: applied→applied claimed→applying failed→failed sending→applying stale→stale unknown→unknown
 applied: commented→applied
 rejected: commented→rejected
 expired:

@@ -23,7 +23,11 @@ func Print(w Write) value.Value {
 	case *Action:
 		return object("op", text("action"), "class", text(w.Class), "name", text(w.Name), "id", text(w.ID), "input", w.Input, "source", text(w.Source))
 	case *Call:
-		return object("op", text("call"), "source", text(w.Source), "operation", text(w.Operation), "request", w.Request)
+		parts := []any{"op", text("call"), "source", text(w.Source), "operation", text(w.Operation), "request", w.Request}
+		if !w.Sends.IsNull() {
+			parts = append(parts, "sends", w.Sends)
+		}
+		return object(parts...)
 	case *CreateClass:
 		return object("op", text("create_class"), "source", text(w.Source), "class", text(w.Class), "fields", w.Fields)
 	case *DeleteClass:
@@ -46,7 +50,7 @@ var members = map[string][]string{
 	"update":       {"class", "id", "data"},
 	"delete":       {"class", "id"},
 	"action":       {"class", "name", "?id", "?input", "?source"},
-	"call":         {"source", "operation", "request"},
+	"call":         {"?source", "operation", "request", "?sends"},
 	"create_class": {"?source", "class", "fields"},
 	"delete_class": {"class"},
 }
@@ -84,7 +88,7 @@ func Parse(v value.Value, at string) (Write, error) {
 			if has && m.Kind() != value.String || !optional && m.Text() == "" {
 				return nil, invalid(at+"/"+name, "must be a text that isn't empty")
 			}
-		case "data", "request", "input":
+		case "data", "request", "input", "sends":
 			if has && m.Kind() != value.Object {
 				return nil, invalid(at+"/"+name, "must be an object")
 			}
@@ -116,7 +120,7 @@ func made(op string, part map[string]value.Value) Write {
 	case "action":
 		return &Action{Class: text("class"), Name: text("name"), ID: text("id"), Input: part["input"], Source: text("source")}
 	case "call":
-		return &Call{Source: text("source"), Operation: text("operation"), Request: part["request"]}
+		return &Call{Source: text("source"), Operation: text("operation"), Request: part["request"], Sends: part["sends"]}
 	case "create_class":
 		return &CreateClass{Source: text("source"), Class: text("class"), Fields: part["fields"]}
 	}

@@ -29,6 +29,7 @@ func TestParse(t *testing.T) {
 		{`{"op":"action","class":"issues","name":"close","id":"1","input":{"a":1},"source":"app"}`, ""},
 		{`{"op":"action","class":"issues","name":"close"}`, `{"op":"action","class":"issues","name":"close","id":"","input":null,"source":""}`},
 		{`{"op":"call","source":"api","operation":"get_x","request":{}}`, ""},
+		{`{"op":"call","source":"api","operation":"set_x","request":{"body":1},"sends":{"method":"PUT"}}`, ""},
 		{`{"op":"create_class","source":"app","class":"x","fields":[]}`, ""},
 		{`{"op":"create_class","class":"x","fields":[]}`, `{"op":"create_class","source":"","class":"x","fields":[]}`},
 		{`{"op":"delete_class","class":"x"}`, ""},

@@ -72,7 +72,8 @@ type Action struct {
 type Call struct {
 	Source    string
 	Operation string
-	Request   value.Value // an Object: path, query, headers, body
+	Request   value.Value // an Object: path, query, headers, body, media
+	Sends     value.Value // what that is on the wire, to the byte, as operations.Exact has it; Null until policy has said
 }
 
 // A CreateClass makes a class of fields. Fields is an Array of objects {name, type, required, values}.
