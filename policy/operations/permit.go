@@ -30,11 +30,12 @@ type Plan struct {
 	API       string
 	Operation *document.Operation
 	Class     access.Class
-	Mode      write.Mode       // how it may run, by the rules of the API; of what isn't access.Read
-	View      *view.View       // of the asker: through which alone the answer is seen
-	Body      value.Value      // that is sent, as asked and bound; Null for none
-	Request   *request.Request // without credentials
-	Before    *Permit          // reads what the call would change, by the same path; nil where the API has no such read for the asker
+	Mode      write.Mode         // how it may run, by the rules of the API; of what isn't access.Read
+	View      *view.View         // of the asker: through which alone the answer is seen
+	Arguments validate.Arguments // as asked and bound
+	Body      value.Value        // that is sent; Null for none
+	Request   *request.Request   // without credentials
+	Before    *Permit            // reads what the call would change, by the same path; nil where the API has no such read for the asker
 	Who       identity.Principal
 }
 
@@ -101,7 +102,7 @@ func (r *Reach) plan(who identity.Principal, op *document.Operation, args valida
 	}
 	body, _ := checked.Body()
 	class := r.View.Class(op)
-	return &Plan{API: r.Name, Operation: op, Class: class, Mode: r.api.mode(class), View: r.View, Body: body, Request: built, Who: who}, nil
+	return &Plan{API: r.Name, Operation: op, Class: class, Mode: r.api.mode(class), View: r.View, Arguments: args, Body: body, Request: built, Who: who}, nil
 }
 
 // before returns what reads the thing that a call of op changes: the GET of the same path.

@@ -23,6 +23,7 @@ type Reach struct {
 	View        *view.View
 
 	api     *api
+	hidden  map[string]bool // the names of fields that are hidden in some schema
 	checker *validate.Checker
 	once    sync.Once
 	index   *index.Index
@@ -33,6 +34,9 @@ func (r *Reach) Index() *index.Index {
 	r.once.Do(func() { r.index = index.New(r.View, index.Options{Synonyms: r.api.rules.Synonyms}) })
 	return r.index
 }
+
+// Shows reports whether nothing of a name is hidden from those whose r is, in whatever schema.
+func (r *Reach) Shows(name string) bool { return !r.hidden[name] }
 
 // maxReaches is how many are kept of one API: as many as there are kinds of principals, and then some.
 const maxReaches = 64
@@ -146,7 +150,14 @@ func (a *api) see(list identity.List, hides []bool) *Reach {
 		},
 		Field: fields(out),
 	})
-	return &Reach{Name: a.name, Description: a.rules.Description, View: v, api: a, checker: validate.New(v, validate.Options{OpenBodies: a.rules.OpenBodies})}
+	r := &Reach{Name: a.name, Description: a.rules.Description, View: v, api: a, hidden: map[string]bool{}, checker: validate.New(v, validate.Options{OpenBodies: a.rules.OpenBodies})}
+	for _, h := range out {
+		for _, f := range h.Fields {
+			_, field := cutField(f)
+			r.hidden[field] = true
+		}
+	}
+	return r
 }
 
 // fields tells which fields are there.

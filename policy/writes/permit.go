@@ -9,6 +9,7 @@ package writes
 import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/policy/operations"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -36,7 +37,8 @@ func planned(p *Plan) (Plan, error) {
 	return *p, nil
 }
 
-// A Plan is writes in the terms of the asker's views: no class is named in it but through a View.
+// A Plan is writes in the terms of the asker's views: no class is named in it but through a View, and no API but through a
+// permit of its own.
 type Plan struct {
 	Source  string
 	Items   []Item // at least one; they run in order, in one transaction
@@ -61,7 +63,8 @@ type Item struct {
 	Before    value.Value // an Object by field as change.Effect keeps it; Null for a create
 	Concerned []string    // the fields set; all of Before for a delete
 
-	Write write.Write // as asked
+	Write write.Write       // as asked; of a call with what it sends
+	Call  operations.Permit // of a call
 
 	policy *policy.Policy
 	who    identity.Principal

@@ -61,7 +61,7 @@ func (i *Item) expect(e *change.Effect) {
 		for _, s := range i.Sets {
 			i.Concerned = append(i.Concerned, s.Field.Name)
 		}
-	case write.OpDelete, write.OpAction:
+	case write.OpDelete, write.OpAction, write.OpCall:
 		for _, m := range e.Before.Members() {
 			i.Concerned = append(i.Concerned, m.Name)
 		}
@@ -90,6 +90,10 @@ func planOf(p *policy.Policy, who identity.Principal, list []write.Write, action
 			return nil, &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: "one change writes to one source: this is of another than the first",
 				Suggestion: "propose a change for each source"}
 		}
+		if len(list) > 1 && item.Op == write.OpCall {
+			return nil, &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: "an API takes one call at a time, not all or none of several",
+				Suggestion: "propose a change for each call; after makes one wait for another"}
+		}
 		plan.Source, plan.Items = source, append(plan.Items, item)
 	}
 	return plan, nil
@@ -116,6 +120,8 @@ func (w *writer) item(asked write.Write) (Item, string, error) {
 		return w.remove(asked)
 	case *write.Action:
 		return w.act(asked)
+	case *write.Call:
+		return w.call(asked)
 	case *write.CreateClass:
 		return Item{Op: write.OpSchema, Key: asked.Class, Write: asked, policy: w.policy, who: w.who}, asked.Source, nil
 	case *write.DeleteClass:
@@ -162,6 +168,9 @@ func (w *writer) may(asked write.Write) error {
 	if gate == policy.Off {
 		what := strings.ReplaceAll(strings.TrimPrefix(key, "gates."), "_", " ")
 		return &problem.Error{Code: problem.PermissionDenied, Kind: "gate", Pointer: w.at, Detail: fmt.Sprintf("%s are switched off (%s)", what, key)}
+	}
+	if asked.Op() == write.OpCall {
+		return nil // what an operation asks for depends on what it can do
 	}
 	if scope := w.scope(asked.Op()); !w.who.Has(scope) {
 		return &problem.Error{Code: problem.PermissionDenied, Kind: "scope", Scope: string(scope), Pointer: w.at,

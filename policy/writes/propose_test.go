@@ -1,6 +1,7 @@
 package writes_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -12,10 +13,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/policy/operations"
 	"github.com/bailiwick-dev/bailiwick/policy/writes"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source/openapi/access"
+	"github.com/bailiwick-dev/bailiwick/source/openapi/document"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -219,8 +223,67 @@ func TestPropose(t *testing.T) {
 	if got := outcome(writes.Propose(p, who, write.Request{Writes: many[1:]})); !strings.HasPrefix(got, "app delete") {
 		t.Error(got)
 	}
-	if _, err := writes.Propose(p, who, write.Request{Writes: []write.Write{&write.Call{}}}); problem.CodeOf(err) != problem.Internal {
-		t.Error(err)
+}
+
+// TestCalls is a call of an API → what would be sent, or the refusal; and what was approved sends that, or nothing.
+func TestCalls(t *testing.T) {
+	d, err := document.Load([]byte(`{"openapi": "3.0.3", "info": {"title": "T", "version": "1"}, "paths": {
+		"/teams/{id}": {"parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}],
+			"put": {"operationId": "setTeam", "requestBody": {"content": {"application/json": {}}}, "responses": {}}, "delete": {"operationId": "dropTeam", "responses": {}}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := func(rules operations.Rules, gates policy.Gates) *policy.Policy {
+		rules.Document = d
+		p, err := policy.New(policy.Rules{Version: "v", Gates: gates, APIs: map[string]operations.Rules{"flow": rules}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	who := identity.Principal{ID: "token:1", Owner: "ana", Scopes: []identity.Scope{identity.Read, identity.Write}}
+	call := func(operation, request string) write.Request {
+		return write.Request{Writes: parsed(t, `{"op": "call", "source": "flow", "operation": "`+operation+`", "request": `+request+`}`)}
+	}
+	sent := func(draft writes.Draft, err error) string {
+		plan, perr := draft.Plan()
+		if err != nil || perr != nil {
+			p := problem.Of(cmp.Or(err, perr))
+			return fmt.Sprintf("%s %s %s: %s", p.Code, p.Kind, p.Pointer, p.Detail)
+		}
+		return plan.Source + " " + plan.Items[0].Key + " " + plan.Items[0].Write.(*write.Call).Sends.String()
+	}
+	open, denied := with(operations.Rules{}, policy.Gates{}), with(operations.Rules{Write: map[access.Class]write.Mode{access.Write: write.Deny}}, policy.Gates{})
+	put := call("setTeam", `{"path": {"id": "a/b"}, "body": {"n": 9007199254740993}}`)
+	two := put
+	two.Writes = append(two.Writes[:1:1], put.Writes[0])
+	for _, row := range []struct{ got, want string }{
+		{sent(writes.Propose(open, who, put)), `flow PUT /teams/a%2Fb {"method":"PUT","target":"/teams/a%2Fb","headers":{"Accept":"application/json, */*;q=0.5","Content-Type":"application/json"},"body":"{\"n\":9007199254740993}"}`},
+		{sent(writes.Propose(open, who, two)), "invalid_argument  /writes/0: an API takes one call at a time, not all or none of several"},
+		{sent(writes.Propose(denied, who, put)), "permission_denied write_denied /operationId: setTeam can't be called by an agent"},
+		{sent(writes.Propose(with(operations.Rules{}, policy.Gates{Writes: policy.Off}), who, put)), "permission_denied gate : writes are switched off (gates.writes)"},
+		{sent(writes.Propose(open, who, call("dropTeam", `{"path": {"id": "1"}}`))), "permission_denied scope /operationId: dropTeam is a destructive operation: it needs the scope delete"},
+		{sent(writes.Propose(open, who, call("setTeam", `{"path": {"id": ".."}}`))), "invalid_argument request /path/id: "},
+		{sent(writes.Propose(open, who, call("setTeam", `{"pth": {}}`))), `invalid_argument  /request/pth: a call has no "pth"; did you mean path?`},
+		{sent(writes.Propose(open, who, write.Request{Writes: []write.Write{&write.Call{Source: "flow", Operation: "setTeam", Request: value.OfObject(nil), Sends: value.OfInt(1)}}})), "invalid_argument "},
+	} {
+		if !strings.HasPrefix(row.got, row.want) {
+			t.Errorf("got  %s\nwant %s", row.got, row.want)
+		}
+	}
+	draft, err := writes.Propose(open, who, put)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, _ := draft.Plan()
+	again := *plan.Items[0].Write.(*write.Call)
+	if _, err := writes.Propose(open, who, write.Request{Writes: []write.Write{&again}}); err != nil {
+		t.Error("what was approved isn't let through:", err)
+	}
+	bound := with(operations.Rules{Parameters: []operations.Parameter{{Name: "id", Is: "principal.owner"}}}, policy.Gates{})
+	again.Request, _ = value.Read([]byte(`{"body": {"n": 9007199254740993}}`), 0)
+	if _, err := writes.Propose(bound, who, write.Request{Writes: []write.Write{&again}}); problem.Of(err).Kind != "sends" {
+		t.Error("something else than was approved would be sent:", err)
 	}
 }
 
