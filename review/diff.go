@@ -45,14 +45,14 @@ func (d *differ) item(i int, e change.Effect, s Sight) Item {
 	}
 	now := d.now(i)
 	for _, field := range written(e, d.viewer.Reviewer || e.After.IsNull()) {
-		typ, seen := s.Fields[field]
-		if !seen {
+		one := side{field: field, mask: s.Masks[field]}
+		one.before, one.hadBefore = e.Before.Get(field)
+		one.after, one.hasAfter = e.After.Get(field)
+		seen := false
+		if one.typ, seen = s.field(field, one.before, one.after); !seen {
 			item.Hidden++
 			continue
 		}
-		one := side{field: field, typ: typ, mask: s.Masks[field]}
-		one.before, one.hadBefore = e.Before.Get(field)
-		one.after, one.hasAfter = e.After.Get(field)
 		fields := d.field(one)
 		for k := range fields {
 			fields[k].Source = !e.After.IsNull() && !slices.Contains(e.Asked, field)
@@ -76,8 +76,20 @@ func (d *differ) now(i int) *value.Value {
 }
 
 // asks is what a write, as write.Print prints it, asks for, and the name of that part; of a class to be made its fields
-// stand one level down.
+// stand one level down. Of a call it is the line and the headers of the request: its body stands in the effect.
 func asks(w value.Value) (string, value.Value) {
+	if sends, ok := w.Get("sends"); ok {
+		method, _ := sends.Get("method")
+		target, _ := sends.Get("target")
+		headers, _ := sends.Get("headers")
+		line := []value.Member{{Name: "line", Value: value.OfString(method.Text() + " " + target.Text())}}
+		for _, h := range headers.Members() {
+			if h.Name != "Accept" && h.Name != "Content-Type" { // which say how the body is written
+				line = append(line, h)
+			}
+		}
+		return "request", value.OfObject(line)
+	}
 	for _, name := range []string{"data", "input", "request"} {
 		if v, ok := w.Get(name); ok {
 			return name, v

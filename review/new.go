@@ -9,6 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
@@ -57,9 +58,22 @@ func New(c *change.Change, sight func(class string) Sight, viewer Viewer) *Sheet
 		sheet.History = append(sheet.History, step)
 	}
 	if c.Outcome != nil {
-		sheet.Record = c.Outcome.Record
+		sheet.Record, sheet.Answer = c.Outcome.Record, answered(c, sight)
 	}
 	return sheet
+}
+
+// answered is what an API said to a call, which came through the view of its agent; Null where the viewer doesn't see all
+// of it.
+func answered(c *change.Change, sight func(class string) Sight) value.Value {
+	if c.Op != write.OpCall || c.Outcome.Receipt == nil || len(c.Outcome.Receipt.After) != 1 || len(c.Effects) != 1 {
+		return value.Value{}
+	}
+	after := c.Outcome.Receipt.After[0]
+	if s := sight(c.Effects[0].Class); s.Call == nil || s.hides(after) {
+		return value.Value{}
+	}
+	return after
 }
 
 // NewRow returns c as a line of the queue.
@@ -76,8 +90,9 @@ func NewRow(c *change.Change, sight func(class string) Sight, viewer Viewer) Row
 		if s.Class != "" {
 			row.Classes = append(row.Classes, s.Class)
 		}
-		for field := range s.Fields {
-			seen[field] = true
+		for _, field := range c.Fields {
+			_, sees := s.field(field)
+			seen[field] = seen[field] || sees
 		}
 	}
 	for _, field := range c.Fields {
@@ -126,7 +141,9 @@ func Unseen(c *change.Change, sight func(class string) Sight) int {
 			continue
 		}
 		for _, field := range written(e, true) {
-			if _, seen := s.Fields[field]; !seen || s.Masks[field] != nil {
+			before, _ := e.Before.Get(field)
+			after, _ := e.After.Get(field)
+			if _, seen := s.field(field, before, after); !seen || s.Masks[field] != nil {
 				n++
 			}
 		}
@@ -163,7 +180,7 @@ func title(c *change.Change, sight func(class string) Sight) string {
 // sees reports whether every field of e is seen, unmasked.
 func sees(s Sight, e change.Effect) bool {
 	for _, m := range slices.Concat(e.Before.Members(), e.After.Members()) {
-		if _, seen := s.Fields[m.Name]; !seen || s.Masks[m.Name] != nil {
+		if _, seen := s.field(m.Name, m.Value); !seen || s.Masks[m.Name] != nil {
 			return false
 		}
 	}
@@ -175,6 +192,9 @@ func key(c *change.Change, i int, s Sight) string {
 	id := c.Effects[i].Key
 	if id == "" && c.Outcome != nil && c.Outcome.Receipt != nil && i < len(c.Outcome.Receipt.Keys) {
 		id = c.Outcome.Receipt.Keys[i]
+	}
+	if s.Call != nil {
+		return line(id)
 	}
 	for _, field := range s.Key {
 		if _, seen := s.Fields[field]; !seen || s.Masks[field] != nil {

@@ -7,6 +7,7 @@
 package review
 
 import (
+	"slices"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
@@ -20,6 +21,25 @@ type Sight struct {
 	Key    []string               // the fields that identify a record (policy.View.Key); without them no key is shown
 	Fields map[string]schema.Type // the fields that the viewer sees, by name; nil for none
 	Masks  map[string]Masked      // of Fields: how they leave for this viewer; a masked one blocks an approval like a hidden one
+
+	// Call says of a call, instead of Fields, whether the viewer sees what has a name, wherever it stands in what is sent
+	// and in what it changes; nil for a class.
+	Call func(name string) bool
+}
+
+// field is the type of a field that has these values, and whether the viewer sees it.
+func (s Sight) field(name string, values ...value.Value) (schema.Type, bool) {
+	if s.Call == nil {
+		t, seen := s.Fields[name]
+		return t, seen
+	}
+	return schema.Any, s.Call(name) && !slices.ContainsFunc(values, s.hides)
+}
+
+// hides reports whether something in v isn't seen.
+func (s Sight) hides(v value.Value) bool {
+	return slices.ContainsFunc(v.List(), s.hides) ||
+		slices.ContainsFunc(v.Members(), func(m value.Member) bool { return !s.Call(m.Name) || s.hides(m.Value) })
 }
 
 // Masked is how a value leaves for a viewer who may not see it whole.
@@ -70,6 +90,7 @@ type Sheet struct {
 	Comments    []Said           `json:"comments,omitzero"`
 	History     []change.Step    `json:"history"`
 	Outcome     string           `json:"outcome,omitzero"` // one sentence; "" until it ended
+	Answer      value.Value      `json:"answer,omitzero"`  // of a call that was made: what the API answered, where the viewer sees all of it
 	Record      int64            `json:"audit_seq,omitzero"`
 	RecordHash  string           `json:"audit_hash,omitzero"`
 	Trail       []Read           `json:"read_trail,omitzero"` // what the agent called before it proposed; reviewers alone
