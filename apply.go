@@ -13,6 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy/writes"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/write"
 )
 
 // Today says who a principal is now that was kept when it proposed or approved: identity.Tokens do. An error that is
@@ -208,6 +209,9 @@ func (g *Gateway) write(ctx context.Context, a change.Approved) (change.EventKin
 	if err != nil {
 		return "", change.Outcome{}, err
 	}
+	if c.Lease.Sent {
+		return change.EventUnknown, change.Outcome{Detail: "it was about to be sent when its executor left: it may have happened or not"}, nil
+	}
 	w, err := g.writer(c.Source)
 	if err != nil {
 		return refused(err)
@@ -219,6 +223,11 @@ func (g *Gateway) write(ctx context.Context, a change.Approved) (change.EventKin
 		}
 		return g.barred(ctx, w, c, err)
 	}
+	if c.Op == write.OpCall { // an API keeps no marker of ours: what has begun to be sent is never sent again
+		if err := g.options.Changes.Sending(ctx, a); err != nil {
+			return "", change.Outcome{}, err
+		}
+	}
 	receipt, err := w.Apply(ctx, permit)
 	moved := (*change.Moved)(nil)
 	switch {
@@ -226,6 +235,8 @@ func (g *Gateway) write(ctx context.Context, a change.Approved) (change.EventKin
 		return change.EventApplied, change.Outcome{Receipt: &receipt}, nil
 	case errors.As(err, &moved):
 		return change.EventStale, change.Outcome{Now: moved.Now, Detail: "the records are no longer what was reviewed; nothing was written"}, nil
+	case errors.Is(err, change.ErrUnknown):
+		return change.EventUnknown, change.Outcome{Detail: problem.Of(err).Detail, Kind: problem.Of(err).Kind}, nil
 	case errors.Is(err, change.ErrFenced):
 		return "", change.Outcome{}, &problem.Error{Code: problem.Conflict, Kind: "fenced", Detail: "another executor has taken the change"}
 	}

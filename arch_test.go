@@ -53,13 +53,13 @@ var mayImport = map[string]string{
 	"write":                 "problem value",
 	"change":                "identity policy/expression problem value write",
 	"review":                "change problem schema value write",
-	"policy/writes":         "change identity policy problem query schema value write",
-	"source":                "change policy policy/writes schema value",
+	"policy/writes":         "change identity policy policy/operations problem query schema value write",
+	"source":                "change policy policy/operations policy/writes schema source/openapi/send value",
 	"redact":                "mask policy problem value",
 	"shape":                 "policy problem redact value",
 	"audit":                 "problem value",
 	"limit":                 "problem",
-	".":                     "audit change exposure identity limit mask policy policy/writes problem query redact review schema shape source source/functions span value write",
+	".":                     "audit change exposure identity limit mask policy policy/operations policy/writes problem query redact review schema shape source source/functions source/openapi/answer source/openapi/validate span value write",
 
 	// doors to data
 	"source/functions":            "change policy/writes problem source value write",
@@ -69,6 +69,7 @@ var mayImport = map[string]string{
 	"source/sqldb/fulltext":       "schema",
 	"source/sqldb/sqlitefunc":     "compile compile/expr value",
 	"source/openapi/document":     "problem",
+	"source/openapi":              "change policy policy/operations policy/writes problem schema source source/openapi/access source/openapi/answer source/openapi/send value write",
 	"source/openapi/access":       "problem source/openapi/document",
 	"source/openapi/view":         "problem source/openapi/access source/openapi/document",
 	"source/openapi/index":        "problem source/openapi/document source/openapi/view",
@@ -91,6 +92,7 @@ var mayImport = map[string]string{
 	// doors to people and agents
 	"tool":            ". identity policy problem query query/search schema shape tool/input value",
 	"tool/input":      "problem query value",
+	"tool/api":        ". identity policy policy/operations problem source/openapi/access source/openapi/answer source/openapi/document source/openapi/index source/openapi/render source/openapi/validate tool tool/changes value write",
 	"tool/changes":    ". action change identity policy problem query review schema tool value write",
 	"action":          "identity policy policy/expression policy/expression/template problem schema tool/input value write",
 	"tool/describe":   ". policy problem schema source tool value",

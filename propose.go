@@ -1,6 +1,7 @@
 package bailiwick
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -154,8 +155,8 @@ func (c *Call) change(r write.Request, plan *writes.Plan, p change.Preview) *cha
 		Tool: r.Tool, Action: r.Action, Title: r.Title, Policy: plan.Version, Agent: change.PartyOf(c.who),
 		Reason: r.Reason, Input: r.Input, Correlation: c.record.Correlation, After: r.After,
 	}
-	for _, w := range r.Writes {
-		out.Writes = append(out.Writes, write.Print(w))
+	for i := range plan.Items {
+		out.Writes = append(out.Writes, write.Print(plan.Items[i].Write))
 	}
 	change.Judge(out, c.policy.Rules().Review, c.who, asked(plan, r))
 	if c.gate(r) != policy.On {
@@ -178,6 +179,8 @@ func asked(plan *writes.Plan, r write.Request) write.Mode {
 		last = write.Review
 		if v := plan.Items[i].View; v != nil {
 			last = v.Rule().Write[plan.Items[i].Op]
+		} else if call, err := plan.Items[i].Call.Plan(); err == nil {
+			last = call.Mode
 		}
 		said[last] = true
 	}
@@ -200,6 +203,9 @@ func (c *Call) gate(r write.Request) policy.Gate {
 // titled is one line that says what a plan does, without any value.
 func titled(plan *writes.Plan) string {
 	one := &plan.Items[0]
+	if call, err := one.Call.Plan(); err == nil {
+		return cmp.Or(call.Operation.Summary, call.Operation.ID) + ": " + one.Key
+	}
 	if len(plan.Items) > 1 {
 		return fmt.Sprintf("%d writes to %s", len(plan.Items), plan.Source)
 	}

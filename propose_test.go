@@ -34,6 +34,7 @@ type office struct {
 	db      *sql.DB // the tracker, as others write to it
 	sources map[string]source.Source
 	rules   policy.Rules
+	queue   *change.Queue
 }
 
 const officeTables = `
@@ -85,7 +86,9 @@ func newOffice(t *testing.T, more func(*bailiwick.Options, *change.Options)) *of
 	if options.Rules.Version == "" {
 		options.Rules = o.rules
 	}
-	options.Changes = change.NewQueue(changes)
+	o.rules = options.Rules
+	o.queue = change.NewQueue(changes)
+	options.Changes = o.queue
 	if o.gateway, _, err = bailiwick.New(t.Context(), options); err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +137,12 @@ func (o *office) propose(who identity.Principal, writes string) (s *review.Sheet
 		}
 		r.Writes = append(r.Writes, w)
 	}
-	err = o.gateway.Do(o.Context(), who, bailiwick.Ask{Tool: "propose_changes", Needs: identity.Write, Writes: policy.WriteRaw, Proposes: true, Correlation: "c1"},
+	return o.ask(who, policy.WriteRaw, r)
+}
+
+// ask has who ask for r by a tool that makes writes of a kind.
+func (o *office) ask(who identity.Principal, kind policy.Write, r write.Request) (s *review.Sheet, err error) {
+	err = o.gateway.Do(o.Context(), who, bailiwick.Ask{Tool: r.Tool, Needs: identity.Write, Writes: kind, Proposes: true, Correlation: "c1"},
 		func(ctx context.Context, c *bailiwick.Call) (int, error) {
 			s, err = c.Propose(ctx, r)
 			return 0, err

@@ -1,6 +1,8 @@
 package bailiwick
 
 import (
+	"strings"
+
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/review"
@@ -23,6 +25,9 @@ func (g *Gateway) sight(p *policy.Policy, who identity.Principal) func(class str
 }
 
 func (g *Gateway) sees(p *policy.Policy, who identity.Principal, class string) review.Sight {
+	if api, operation, _ := strings.Cut(class, "."); p.APIs().Has(api) {
+		return called(p, who, api, operation)
+	}
 	v, err := p.View(who, class, "", true)
 	if err != nil {
 		return review.Sight{}
@@ -41,4 +46,18 @@ func (g *Gateway) sees(p *policy.Policy, who identity.Principal, class string) r
 		s.Masks[f.Name] = masked
 	}
 	return s
+}
+
+// called is what who sees of the calls of an operation. A name that a rule hides from who in any schema is hidden wherever
+// it stands: what is sent doesn't say which schema its parts are of.
+func called(p *policy.Policy, who identity.Principal, api, operation string) review.Sight {
+	reach, err := p.APIs().Reach(who, api, "")
+	if err != nil {
+		return review.Sight{}
+	}
+	op, err := reach.View.Operation(operation)
+	if err != nil {
+		return review.Sight{}
+	}
+	return review.Sight{Class: api + "." + op.ID, Call: reach.Shows}
 }

@@ -1,0 +1,77 @@
+package bailiwick
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy/operations"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/openapi/answer"
+	"github.com/bailiwick-dev/bailiwick/source/openapi/validate"
+	"github.com/bailiwick-dev/bailiwick/span"
+)
+
+// An APIRead is a call of an API that changes nothing.
+type APIRead struct {
+	API       string // "" for the only one
+	Operation string // as view.View.Operation takes it
+	Arguments validate.Arguments
+	Fields    []string // what of the answer is wanted, as dotted paths; nil for all
+}
+
+// APIs returns what who sees of each HTTP API by the rules in force now, ordered by name.
+func (g *Gateway) APIs(who identity.Principal) []*operations.Reach {
+	return g.policy.Load().APIs().All(who)
+}
+
+// APIs returns what the asker sees of each HTTP API, ordered by name.
+func (c *Call) APIs() []*operations.Reach { return c.policy.APIs().All(c.who) }
+
+// API returns what the asker sees of the API called name; "" names the only one. Pointers of its errors are /source.
+func (c *Call) API(name string) (*operations.Reach, error) {
+	return c.policy.APIs().Reach(c.who, name, "/source")
+}
+
+// CallAPI calls an operation that only reads, and returns what the asker may see of the answer, cut to the byte budget.
+func (c *Call) CallAPI(ctx context.Context, r APIRead) (*answer.Answer, error) {
+	c.asked(r.API + "." + r.Operation)
+	_, deciding := span.Start(ctx, "policy")
+	permit, plan, err := c.permitted(r)
+	span.End(deciding, err)
+	if err != nil {
+		return nil, err
+	}
+	c.from = plan.API + "." + plan.Operation.ID
+	c.asked(c.from)
+	caller, ok := c.gateway.options.Sources[plan.API].(source.Caller)
+	if !ok {
+		return nil, problem.New(problem.Internal, fmt.Sprintf("the source %s can't be called", plan.API))
+	}
+	response, err := caller.Call(ctx, permit)
+	if err != nil {
+		return nil, err
+	}
+	got, err := shaped(ctx, func() (*answer.Answer, error) {
+		return answer.Make(plan.View, plan.Operation, response, answer.Options{Arguments: plan.Arguments, Fields: r.Fields, Budget: c.gateway.options.Budget, })
+	})
+	if err == nil {
+		c.record.Rows += got.Shown
+	}
+	return got, err
+}
+
+// permitted takes a call of an API through policy.
+func (c *Call) permitted(r APIRead) (operations.Permit, operations.Plan, error) {
+	reach, err := c.API(r.API)
+	if err != nil {
+		return operations.Permit{}, operations.Plan{}, err
+	}
+	permit, err := reach.Permit(c.who, operations.Ask{Operation: r.Operation, Arguments: r.Arguments})
+	if err != nil {
+		return permit, operations.Plan{}, err
+	}
+	plan, err := permit.Plan()
+	return permit, plan, err
+}

@@ -1,0 +1,70 @@
+// Package openapi is the adapter for HTTP APIs: what policy permits is sent, and nothing else.
+//
+// It stands where the adapters of databases stand, and its parts below it know one thing each: document, access, view,
+// index and render tell of an API; validate and request make a request of arguments; credential and send bring it there;
+// answer makes of the response what may leave. An API has no classes. What it writes it writes at most once, and where that
+// can't be told it says so: an API keeps no marker of ours, and what was sent is never sent again.
+package openapi
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/policy/operations"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/openapi/access"
+	"github.com/bailiwick-dev/bailiwick/source/openapi/send"
+)
+
+// An API is one HTTP API of the configuration.
+type API struct {
+	name   string
+	sender *send.Sender
+}
+
+// New returns the API called name, which s reaches.
+func New(name string, s *send.Sender) *API { return &API{name, s} }
+
+// Describe implements source.Source: an API has no classes.
+func (a *API) Describe(context.Context) ([]schema.Class, []string, error) { return nil, nil, nil }
+
+// Read implements source.Source, and refuses: no permit is about a class of an API.
+func (a *API) Read(context.Context, policy.Permit) (source.Rows, error) {
+	return nil, problem.New(problem.Unsupported, a.name+" is an API: it has no classes")
+}
+
+// Close implements io.Closer.
+func (a *API) Close() error {
+	a.sender.Close()
+	return nil
+}
+
+// Call implements source.Caller. It refuses what isn't a read.
+func (a *API) Call(ctx context.Context, p operations.Permit) (*send.Response, error) {
+	plan, err := p.Plan()
+	if err != nil {
+		return nil, err
+	}
+	if plan.Class != access.Read {
+		return nil, problem.New(problem.PermissionDenied, plan.Operation.ID+" isn't called as a read")
+	}
+	return a.sender.Send(ctx, send.Message{Request: plan.Request, Repeat: true, Who: plan.Who})
+}
+
+// write sends a call that isn't a read, once. Its error is change.ErrUnknown's where the API may have carried it out.
+func (a *API) write(ctx context.Context, plan *operations.Plan, key string) (*send.Response, error) {
+	r, err := a.sender.Send(ctx, send.Message{Request: plan.Request, Key: key, Who: plan.Who})
+	switch {
+	case errors.Is(err, send.ErrUnsure):
+		return nil, unknown(problem.Of(err).Detail, err)
+	case err != nil:
+		return nil, err
+	}
+	if r.Unsure() {
+		return nil, unknown("the API failed after it had the request", nil)
+	}
+	return r, nil
+}

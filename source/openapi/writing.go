@@ -1,0 +1,202 @@
+package openapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/policy/operations"
+	"github.com/bailiwick-dev/bailiwick/policy/writes"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/source/openapi/access"
+	"github.com/bailiwick-dev/bailiwick/source/openapi/answer"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// maxBefore is how many bytes are kept of what a call would change.
+const maxBefore = 1 << 20
+
+// unknown says that nobody can tell what became of a call.
+func unknown(detail string, why error) error {
+	return &problem.Error{Code: problem.Upstream, Kind: "unknown_outcome", Detail: detail + ": it may have happened or not", Err: errors.Join(change.ErrUnknown, why)}
+}
+
+// Preview implements source.Writer: what a call would change is read by the read of the same path, where there is one.
+// Nothing is tried out.
+func (a *API) Preview(ctx context.Context, d writes.Draft) (change.Preview, error) {
+	plan, err := d.Plan()
+	if err != nil {
+		return change.Preview{}, err
+	}
+	call, err := called(&plan)
+	if err != nil {
+		return change.Preview{}, err
+	}
+	effect, err := a.effect(ctx, call)
+	if err != nil {
+		return change.Preview{}, err
+	}
+	return change.Preview{Kind: change.Computed, Effects: []change.Effect{effect}}, nil
+}
+
+// called is the one call that a plan is.
+func called(plan *writes.Plan) (*operations.Plan, error) {
+	if len(plan.Items) != 1 || plan.Items[0].Op != write.OpCall {
+		return nil, problem.New(problem.Unsupported, "an API takes one call, and nothing else")
+	}
+	call, err := plan.Items[0].Call.Plan()
+	return &call, err
+}
+
+// effect is what a call would do, as far as can be told without making it.
+func (a *API) effect(ctx context.Context, call *operations.Plan) (change.Effect, error) {
+	e := change.Effect{Op: write.OpCall, Class: call.API + "." + call.Operation.ID, Key: call.Request.Method + " " + call.Request.Target(),
+		Destroys: call.Class == access.Destructive, Asked: []string{}}
+	was, err := a.before(ctx, call)
+	if err != nil {
+		return e, err
+	}
+	switch body := object(call.Body); {
+	case call.Request.Method == "DELETE":
+		e.Before = was
+	case body.IsNull():
+	case was.IsNull():
+		e.After = body
+	case call.Request.Method == "PUT":
+		e.Before, e.After = replaced(call, was, body), body
+	default:
+		e.Before, e.After = keep(was, body), merge(keep(was, body), body)
+	}
+	for _, m := range e.After.Members() {
+		e.Asked = append(e.Asked, m.Name)
+	}
+	for _, m := range e.Before.Members() {
+		if _, stays := e.After.Get(m.Name); !stays && !e.After.IsNull() {
+			e.Asked = append(e.Asked, m.Name) // what goes is asked for as well
+		}
+	}
+	return e, nil
+}
+
+// before reads what a call would change, as its asker sees it. Null where the API has no such read; a thing that isn't
+// there is the API's answer to the call.
+func (a *API) before(ctx context.Context, call *operations.Plan) (value.Value, error) {
+	if call.Before == nil {
+		return value.Value{}, nil
+	}
+	plan, err := call.Before.Plan()
+	if err != nil {
+		return value.Value{}, err
+	}
+	r, err := a.Call(ctx, *call.Before)
+	if err != nil {
+		return value.Value{}, err
+	}
+	got, err := answer.Make(plan.View, plan.Operation, r, answer.Options{Budget: maxBefore})
+	if err != nil {
+		return value.Value{}, err
+	}
+	return object(got.Body), nil
+}
+
+// object is v as fields: what is no object is the one field "body".
+func object(v value.Value) value.Value {
+	if v.IsNull() || v.Kind() == value.Object {
+		return v
+	}
+	return value.OfObject([]value.Member{{Name: "body", Value: v}})
+}
+
+// replaced is what a PUT would replace: of what is there the fields that such a request can hold. The others are the
+// API's own.
+func replaced(call *operations.Plan, was, body value.Value) value.Value {
+	declared := map[string]bool{}
+	if content := call.Operation.Body.Preferred(); content != nil {
+		for _, f := range call.View.Object(call.View.Schema(content.Schema)).Fields {
+			declared[f.Name] = !call.View.Schema(f.Schema).ReadOnly
+		}
+	}
+	var members []value.Member
+	for _, m := range was.Members() {
+		if _, sent := body.Get(m.Name); sent || declared[m.Name] {
+			members = append(members, m)
+		}
+	}
+	return value.OfObject(members)
+}
+
+// keep is of was what body names.
+func keep(was, body value.Value) value.Value {
+	var members []value.Member
+	for _, m := range was.Members() {
+		if _, named := body.Get(m.Name); named {
+			members = append(members, m)
+		}
+	}
+	return value.OfObject(members)
+}
+
+// merge is what a patch makes of was: objects are merged, as RFC 7396 does and most APIs do; a null is shown as one.
+func merge(was, patch value.Value) value.Value {
+	if patch.Kind() != value.Object {
+		return patch
+	}
+	var members []value.Member
+	for _, m := range was.Members() {
+		if _, named := patch.Get(m.Name); !named {
+			members = append(members, m)
+		}
+	}
+	for _, m := range patch.Members() {
+		old, _ := was.Get(m.Name)
+		members = append(members, value.Member{Name: m.Name, Value: merge(old, m.Value)})
+	}
+	return value.OfObject(members)
+}
+
+// Apply implements source.Writer. What is there is compared with what was reviewed just before the call is sent; between the
+// two the API may change it, and only an API that takes conditions can tell.
+func (a *API) Apply(ctx context.Context, p writes.Permit) (change.Receipt, error) {
+	plan, err := p.Plan()
+	if err != nil {
+		return change.Receipt{}, err
+	}
+	call, err := called(&plan)
+	if err != nil {
+		return change.Receipt{}, err
+	}
+	now, err := a.effect(ctx, call)
+	if err != nil {
+		return change.Receipt{}, err
+	}
+	if !change.Same(now.Before, plan.Items[0].Before) {
+		return change.Receipt{}, &change.Moved{Now: []change.Effect{now}}
+	}
+	r, err := a.write(ctx, call, plan.Change)
+	if err != nil {
+		return change.Receipt{}, err
+	}
+	got, err := answer.Make(call.View, call.Operation, r, answer.Options{Budget: maxBefore})
+	switch {
+	case err != nil && r.Status < 300:
+		return change.Receipt{Rows: 1}, nil // it was carried out; that its answer can't be read changes nothing of that
+	case err != nil:
+		return change.Receipt{}, err
+	case r.Status >= 300:
+		return change.Receipt{}, problem.New(problem.Upstream, fmt.Sprintf("the API answered %d: it wants the call elsewhere", r.Status))
+	}
+	receipt := change.Receipt{Rows: 1, Keys: []string{strings.TrimSpace(r.Header.Get("Location"))}}
+	if got.HasBody {
+		receipt.After = []value.Value{object(got.Body)}
+	}
+	return receipt, nil
+}
+
+// Bar implements source.Writer. An API keeps nothing of ours to bar a change by: who would send it has to take a step of
+// the change before, which is not there any more.
+func (a *API) Bar(context.Context, string, int64) (change.Receipt, bool, error) {
+	return change.Receipt{}, false, nil
+}
