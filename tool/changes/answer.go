@@ -33,6 +33,12 @@ func status(s change.State) string {
 	return string(s)
 }
 
+// Propose files req for people to decide about, and tells the agent of it. It is for tools that make requests of their
+// own.
+func (r *Room) Propose(ctx context.Context, c *bailiwick.Call, req write.Request) (tool.Result, error) {
+	return r.propose(ctx, c, req, false)
+}
+
 // propose files r, or tries it out.
 func (r *Room) propose(ctx context.Context, c *bailiwick.Call, req write.Request, dry bool) (tool.Result, error) {
 	if dry {
@@ -71,6 +77,10 @@ func (r *Room) answer(s *review.Sheet) tool.Result {
 		doc = append(doc, text("outcome", s.Outcome))
 	}
 	shown := review.Text(s)
+	if !s.Answer.IsNull() {
+		doc = append(doc, member("answer", s.Answer))
+		shown = strings.TrimSuffix(shown, "\n") + "\nThe API answered: " + s.Answer.String() + "\n"
+	}
 	if s.State == change.Pending {
 		doc = append(doc, text("next", waitTool))
 		shown = strings.TrimSuffix(shown, "\n") + "\nReview: " + link + "\n"
