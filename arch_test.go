@@ -144,6 +144,7 @@ var mayImport = map[string]string{
 
 	// the demo application, servers for tests, measurements
 	"demo":         "",
+	"demo/api":     "",
 	"testservices": "",
 	"bench":        "",
 

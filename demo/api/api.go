@@ -1,0 +1,140 @@
+// Package api is the HTTP API of the demo's tracker: its OpenAPI document and the server that keeps it.
+//
+// It stands beside the way and takes no part in it, as any application's API: it knows nothing of agents, views and
+// changes. It reads and writes the SQLite file that demo.Create made. It refuses who doesn't show the key, and answers
+// about the organisation in the path alone.
+package api
+
+import (
+	"context"
+	"crypto/subtle"
+	"database/sql"
+	_ "embed" // the document
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	_ "modernc.org/sqlite" // the driver that reads and writes the file
+)
+
+// Document is the OpenAPI document of the API, as YAML.
+//
+//go:embed openapi.yaml
+var Document []byte
+
+// An API serves one tracker over HTTP. It can be called by many at once; writes run one after the other.
+type API struct {
+	db   *sql.DB
+	key  string
+	mux  *http.ServeMux
+	once answers
+}
+
+// Open opens the tracker in the SQLite file at path, which must be there. Callers show the key as a bearer token.
+func Open(ctx context.Context, path, key string) (*API, error) {
+	const pragmas = "?mode=rw&_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=foreign_keys(on)"
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+pragmas)
+	if err == nil {
+		err = db.PingContext(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("demo: open the tracker: %w", err)
+	}
+	a := &API{db: db, key: key, mux: http.NewServeMux(), once: answers{kept: map[string]answer{}}}
+	for pattern, h := range a.routes() {
+		a.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { a.answer(w, r, h) })
+	}
+	return a, nil
+}
+
+// Close closes the tracker.
+func (a *API) Close() error { return a.db.Close() }
+
+// A route answers one operation: with a status and what is written as JSON, nil for nothing.
+type route func(r *http.Request, w http.Header) (int, any, error)
+
+// routes are the operations of the document.
+func (a *API) routes() map[string]route {
+	return map[string]route{
+		"GET /v1/orgs/{org}/projects":               a.listProjects,
+		"GET /v1/orgs/{org}/issues":                 a.listIssues,
+		"POST /v1/orgs/{org}/issues":                a.createIssue,
+		"GET /v1/orgs/{org}/issues/{key}":           a.getIssue,
+		"PUT /v1/orgs/{org}/issues/{key}":           a.replaceIssue,
+		"PATCH /v1/orgs/{org}/issues/{key}":         a.updateIssue,
+		"DELETE /v1/orgs/{org}/issues/{key}":        a.deleteIssue,
+		"GET /v1/orgs/{org}/issues/{key}/comments":  a.listComments,
+		"POST /v1/orgs/{org}/issues/{key}/comments": a.addComment,
+		"GET /v1/orgs/{org}/users":                  a.listUsers,
+		"POST /v1/orgs/{org}/keys":                  a.createKey,
+	}
+}
+
+// ServeHTTP answers one request.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	key, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !ok || subtle.ConstantTimeCompare([]byte(key), []byte(a.key)) != 1 {
+		fail(w, refuse(http.StatusUnauthorized, "unauthorized", "show the API key as a bearer token"))
+		return
+	}
+	if _, pattern := a.mux.Handler(r); pattern == "" {
+		fail(w, refuse(http.StatusNotFound, "no_route", "there is no such operation"))
+		return
+	}
+	a.mux.ServeHTTP(w, r)
+}
+
+func (a *API) answer(w http.ResponseWriter, r *http.Request, h route) {
+	var one string
+	err := a.db.QueryRowContext(r.Context(), "SELECT id FROM organisations WHERE id = ?", r.PathValue("org")).Scan(&one)
+	if errors.Is(err, sql.ErrNoRows) {
+		fail(w, refuse(http.StatusNotFound, "not_found", "there is no such organisation"))
+		return
+	}
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	if r.Method == http.MethodGet {
+		run(r, h).write(w)
+		return
+	}
+	a.once.answer(w, r, h)
+}
+
+// A problem is what the API says went wrong.
+type problem struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// A refusal is a problem with its status.
+type refusal struct {
+	status int
+	problem
+}
+
+func (r *refusal) Error() string { return r.Code + ": " + r.Message }
+
+func refuse(status int, code, format string, args ...any) error {
+	return &refusal{status, problem{code, fmt.Sprintf(format, args...)}}
+}
+
+func invalid(format string, args ...any) error {
+	return refuse(http.StatusUnprocessableEntity, "invalid", format, args...)
+}
+
+func fail(w http.ResponseWriter, err error) { failed(err).write(w) }
+
+// read reads the JSON body of a request strictly.
+func read(r *http.Request, into any) error {
+	d := json.NewDecoder(http.MaxBytesReader(nil, r.Body, 1<<20))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return refuse(http.StatusBadRequest, "invalid_body", "the body is not the JSON that this operation takes")
+	}
+	return nil
+}
