@@ -9,11 +9,13 @@ import (
 	"io"
 	"log"
 	"net"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/notify/public"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source/openapi/credential"
 )
@@ -167,6 +169,12 @@ func TestRedirects(t *testing.T) {
 	if got := other.requests(); len(got) > 0 {
 		t.Error(got)
 	}
+	a := listen(t, redirect(302, "/b"))
+	m := get("/a")
+	m.Repeat = false // a GET that changes something
+	if _, err := sender(t, Options{Base: a.url}).Send(t.Context(), m); !errors.Is(err, ErrUnsure) || len(a.requests()) != 1 {
+		t.Error(err, a.requests())
+	}
 }
 
 // TestConnections: reads share connections, each write has its own; a connection that died meanwhile costs a read nothing.
@@ -237,6 +245,46 @@ func TestCookies(t *testing.T) {
 		res, err := s.Send(t.Context(), get("/"))
 		if err != nil || len(res.Header["Set-Cookie"]) > 0 || strings.Contains(strings.Join(a.requests(), ""), "Cookie") {
 			t.Error(err, res, a.requests())
+		}
+	}
+}
+
+// refusing takes no byte.
+type refusing struct{ net.Conn }
+
+func (refusing) Write([]byte) (int, error) { return 0, errors.New("no") }
+
+// TestNothingLeft: a connection was there, and took not one byte of a write: it was certainly not carried out.
+func TestNothingLeft(t *testing.T) {
+	a := listen(t, says(fine))
+	s := sender(t, Options{Base: a.url})
+	dial := s.writes.(*http.Transport).DialContext
+	for _, handshake := range []int{0, 3} {
+		s.writes = &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			c, err := dial(ctx, network, address)
+			if err != nil {
+				return nil, err
+			}
+			l := c.(*line)
+			l.written.Store(int64(handshake)) // what TLS writes before
+			l.Conn = refusing{l.Conn}
+			return l, nil
+		}}
+		_, err := s.Send(t.Context(), post("/", "{}"))
+		if err == nil || errors.Is(err, ErrUnsure) {
+			t.Error(handshake, err)
+		}
+	}
+}
+
+// TestBroken: failures that another attempt can't mend.
+func TestBroken(t *testing.T) {
+	for err, want := range map[error]string{
+		&net.OpError{Op: "dial", Err: public.ErrPrivate}: "private_address true", public.ErrHost: "private_address true", errLarge: "too_large true", errStream: "stream true",
+		&net.OpError{Op: "dial", Err: errors.New("refused")}: "unreachable false",
+	} {
+		if f := broken(t.Context(), err, false); fmt.Sprint(f.problem.Kind, " ", f.final) != want {
+			t.Error(err, f.problem.Kind, f.final)
 		}
 	}
 }

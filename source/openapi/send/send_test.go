@@ -212,6 +212,9 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %v", header, err)
 		}
 	}
+	if _, err := sender(t, Options{Base: a.url}).Send(t.Context(), get("//example.com/a")); fmt.Sprint(err) != "invalid_argument: the path can't be sent" {
+		t.Error(err)
+	}
 	if got := a.requests(); len(got) > 0 {
 		t.Error(got)
 	}
@@ -235,12 +238,21 @@ func TestNew(t *testing.T) {
 func TestCredentialStays(t *testing.T) {
 	a, b := listen(t, says(fine)), listen(t, says(fine))
 	to, _ := url.Parse(b.url)
-	for name, c := range map[string]credential.Credential{
-		"host": hostile(func(r *http.Request) { r.URL.Host = to.Host }), "host header": hostile(func(r *http.Request) { r.Host = to.Host }), "path": hostile(func(r *http.Request) { r.URL.Path = "/x" }),
-		"lines": credential.Bearer("secret\r\nX: y"), "empty": credential.Query{Name: "key"}, "name": credential.Header{Name: "a b", Value: "secret"},
+	elsewhere, lines := "the credential changes where the request goes", "the credential can't stand in a header"
+	for name, tt := range map[string]struct {
+		c    credential.Credential
+		want string // what is logged
+	}{
+		"scheme":      {hostile(func(r *http.Request) { r.URL.Scheme = "https" }), elsewhere},
+		"host":        {hostile(func(r *http.Request) { r.URL.Host = to.Host }), elsewhere},
+		"host header": {hostile(func(r *http.Request) { r.Host = to.Host }), elsewhere},
+		"path":        {hostile(func(r *http.Request) { r.URL.Path = "/x" }), elsewhere},
+		"lines":       {credential.Bearer("secret\r\nX: y"), lines},
+		"name":        {credential.Header{Name: "a b", Value: "secret"}, lines},
+		"fails":       {failing{}, "anything"},
 	} {
-		_, err := sender(t, Options{Base: a.url, Credential: c}).Send(t.Context(), post("/a", ""))
-		if p := problem.Of(err); p == nil || p.Code != problem.Upstream && p.Code != problem.Internal || errors.Is(err, ErrUnsure) || strings.Contains(fmt.Sprint(err, p.Err), "secret") {
+		_, err := sender(t, Options{Base: a.url, Credential: tt.c}).Send(t.Context(), post("/a", ""))
+		if p := problem.Of(err); p == nil || p.Error() != "upstream_error: the gateway can't sign in to the API for now" || fmt.Sprint(p.Err) != tt.want || errors.Is(err, ErrUnsure) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -254,6 +266,12 @@ type hostile func(*http.Request)
 func (h hostile) Apply(_ context.Context, _ identity.Principal, r *http.Request) error {
 	h(r)
 	return nil
+}
+
+type failing struct{}
+
+func (failing) Apply(context.Context, identity.Principal, *http.Request) error {
+	return errors.New("anything")
 }
 
 // TestEnvironment: proxies of the environment are not asked.
