@@ -3,9 +3,11 @@ package span_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/otel/propagation"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
@@ -48,6 +50,20 @@ func TestSteps(t *testing.T) {
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
+	}
+}
+
+// TestParent: what others are told is the step, in the form of W3C Trace Context.
+func TestParent(t *testing.T) {
+	if got := span.Parent(t.Context()); got != "" {
+		t.Error(got)
+	}
+	ctx, call := sdk.NewTracerProvider().Tracer("test").Start(t.Context(), "call")
+	defer call.End()
+	want := http.Header{}
+	propagation.TraceContext{}.Inject(ctx, propagation.HeaderCarrier(want))
+	if got := span.Parent(ctx); got != want.Get("Traceparent") || len(got) != 55 {
+		t.Error(got, want)
 	}
 }
 

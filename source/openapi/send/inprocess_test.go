@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source/openapi/credential"
@@ -49,6 +50,25 @@ func TestInProcess(t *testing.T) {
 	}
 	if res, err = s.Send(t.Context(), get("/none")); err != nil || res.Status != 404 {
 		t.Error(res, err)
+	}
+}
+
+// TestTrace: what traces a call goes on at the API, unless the API itself has a parameter of that name.
+func TestTrace(t *testing.T) {
+	ctx, call := sdk.NewTracerProvider().Tracer("test").Start(t.Context(), "call")
+	defer call.End()
+	var got string
+	s := sender(t, Options{Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = r.Header.Get("Traceparent") })})
+	if _, err := s.Send(ctx, get("/")); err != nil || !strings.HasPrefix(got, "00-"+call.SpanContext().TraceID().String()+"-") {
+		t.Error(err, got)
+	}
+	m := get("/")
+	m.Request.Header.Set("Traceparent", "own")
+	if _, err := s.Send(ctx, m); err != nil || got != "own" {
+		t.Error(err, got)
+	}
+	if _, err := s.Send(t.Context(), get("/")); err != nil || got != "" {
+		t.Error(err, got)
 	}
 }
 
