@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -88,7 +89,7 @@ func New(o Options) (*Sender, error) {
 	o.Timeout, o.MaxBody, o.Attempts = cmp.Or(o.Timeout, 30*time.Second), cmp.Or(o.MaxBody, 8<<20), cmp.Or(o.Attempts, 3)
 	s := &Sender{o: o, base: &url.URL{Scheme: base.Scheme, Host: base.Host}, prefix: strings.TrimRight(base.EscapedPath(), "/")}
 	if climbs(s.prefix) {
-		return nil, fmt.Errorf(`the base URL has a path with a segment "." or ".."`)
+		return nil, errors.New(`the base URL has a path with a segment "." or ".."`)
 	}
 	if o.Handler != nil {
 		s.reads = &inProcess{handler: o.Handler, most: o.MaxBody}
@@ -126,18 +127,11 @@ func (s *Sender) Send(ctx context.Context, m Message) (*Response, error) {
 		return res, nil
 	}
 	if f.sent && !m.Repeat {
-		f.problem.Err = unsure(f.problem.Err)
+		f.problem.Err = fmt.Errorf("%w: %w", ErrUnsure, f.problem.Err)
 		f.problem.Suggestion = "Nobody knows whether it was carried out: look before it is sent again"
 	}
 	span.End(step, f.problem)
 	return nil, f.problem
-}
-
-func unsure(cause error) error {
-	if cause == nil {
-		return ErrUnsure
-	}
-	return fmt.Errorf("%w: %w", ErrUnsure, cause)
 }
 
 // attempts sends m as often as it may and need be.
