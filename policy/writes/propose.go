@@ -129,6 +129,9 @@ func (w *writer) item(asked write.Write) (Item, string, error) {
 		if err != nil {
 			return Item{}, "", err
 		}
+		if v.Class().Recordless {
+			return Item{}, "", w.recordless(v)
+		}
 		return Item{Op: write.OpSchema, View: v, Key: v.Name(), Write: asked, policy: w.policy, who: w.who}, v.Source(), nil
 	}
 	return Item{}, "", problem.New(problem.Internal, fmt.Sprintf("policy can't write %T", asked))
@@ -189,6 +192,8 @@ func (w *writer) view(name string, op write.Op) (*policy.View, error) {
 		return &problem.Error{Code: code, Kind: kind, Pointer: w.at + "/class_name", Detail: fmt.Sprintf(format, args...)}
 	}
 	switch {
+	case v.Class().Recordless:
+		return nil, w.recordless(v)
 	case v.Rule().Write[op] == write.Deny:
 		return nil, refuse(problem.PermissionDenied, "write_denied", "records of %s can't be %sd by an agent", v.Name(), op)
 	case v.Class().View:
@@ -197,6 +202,12 @@ func (w *writer) view(name string, op write.Op) (*policy.View, error) {
 		return nil, refuse(problem.Unsupported, "no_key", "records of %s have no id: they can't be written one by one", v.Name())
 	}
 	return v, nil
+}
+
+// recordless refuses to write to a class that is a description alone.
+func (w *writer) recordless(v *policy.View) error {
+	return &problem.Error{Code: problem.Unsupported, Kind: "recordless_class", Pointer: w.at + "/class_name",
+		Detail: v.Name() + " is a description without records: nothing can be written to it"}
 }
 
 func (w *writer) create(asked *write.Create) (Item, string, error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/schema/check"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -16,21 +17,25 @@ import (
 // sets returns what data sets of v's class, in the order of the class, with what the rules add for a new record.
 func (w *writer) sets(v *policy.View, data value.Value, op write.Op) ([]Set, error) {
 	given := map[string]Set{}
+	var faults []check.Fault
 	for _, m := range data.Members() {
 		if f := v.Field(m.Name); w.action == Revert && f != nil && f.Generated {
 			continue // the source fills it in again
 		}
-		s, err := w.set(v, m, op)
+		s, fault, err := w.set(v, m, op)
 		if err != nil {
 			return nil, err
 		}
-		given[m.Name] = s
+		if given[m.Name] = s; fault != nil {
+			faults = append(faults, *fault)
+		}
 	}
 	if op == write.OpCreate {
 		w.force(v, given)
-		if err := w.complete(v, given); err != nil {
-			return nil, err
-		}
+		faults = append(faults, w.missing(v, func(name string) bool { _, ok := given[name]; return ok })...)
+	}
+	if faults != nil {
+		return nil, check.Problem(faults)
 	}
 	var out []Set
 	for i := range v.Class().Fields {
@@ -41,15 +46,15 @@ func (w *writer) sets(v *policy.View, data value.Value, op write.Op) ([]Set, err
 	return out, nil
 }
 
-// set takes one member of data to a field.
-func (w *writer) set(v *policy.View, m value.Member, op write.Op) (Set, error) {
-	at := w.at + "/data/" + escaped(m.Name)
+// set takes one member of data to a field, or says what is wrong with its value; what may not be set at all is an error.
+func (w *writer) set(v *policy.View, m value.Member, op write.Op) (Set, *check.Fault, error) {
+	at := check.Pointer(w.at+"/data", m.Name)
 	f, err := v.Setting(m.Name, at)
 	if err != nil {
-		return Set{}, err
+		return Set{}, nil, err
 	}
-	refuse := func(code problem.Code, kind, format string, args ...any) (Set, error) {
-		return Set{}, &problem.Error{Code: code, Kind: kind, Pointer: at, Detail: fmt.Sprintf(format, args...)}
+	refuse := func(code problem.Code, kind, format string, args ...any) (Set, *check.Fault, error) {
+		return Set{}, nil, &problem.Error{Code: code, Kind: kind, Pointer: at, Detail: fmt.Sprintf(format, args...)}
 	}
 	permitted := v.Rule().Permitted
 	switch {
@@ -62,19 +67,15 @@ func (w *writer) set(v *policy.View, m value.Member, op write.Op) (Set, error) {
 	case op == write.OpUpdate && slices.Contains(v.Key(), f.Name):
 		return refuse(problem.InvalidArgument, "key", "%s identifies the record and stays as it is", f.Name)
 	}
-	fitted, why := fit(f, m.Value, v.ID(f.Name))
-	if why != "" {
-		p := &problem.Error{Code: problem.InvalidArgument, Kind: "value", Pointer: at, Detail: f.Name + " " + why}
-		if f.Values != nil {
-			p.Near = problem.Nearest(m.Value.String(), texts(f.Values), 2)
-		}
-		return Set{}, p
+	fitted, fault := check.Value(f, m.Value, at, check.Options{Key: v.ID})
+	if fault != nil {
+		return Set{}, fault, nil
 	}
 	s := Set{Field: f, Value: fitted}
 	if to, ok := v.Pointer(f.Name); ok && !fitted.IsNull() {
 		s.Points = to.Target
 	}
-	return s, nil
+	return s, nil, nil
 }
 
 // force gives a new record what the asker's tenant scope asks for.
@@ -90,31 +91,9 @@ func (w *writer) force(v *policy.View, given map[string]Set) {
 	}
 }
 
-// complete refuses a new record without a value that it needs. What a hidden field needs is not told: the source says
-// it to who reviews.
-func (w *writer) complete(v *policy.View, given map[string]Set) error {
-	var missing []string
-	for _, f := range v.Fields() {
-		if _, ok := given[f.Name]; f.Required && !f.Generated && !ok && v.Mask(f.Name) == nil {
-			missing = append(missing, f.Name)
-		}
-	}
-	if missing == nil {
-		return nil
-	}
-	return &problem.Error{Code: problem.InvalidArgument, Kind: "required", Pointer: w.at + "/data",
-		Detail: fmt.Sprintf("a new record of %s needs %s", v.Name(), strings.Join(missing, ", "))}
-}
-
-// escaped is a member's name in a JSON pointer, cut.
-func escaped(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(problem.Cut(name))
-}
-
-func texts(values []value.Value) []string {
-	out := make([]string, len(values))
-	for i, v := range values {
-		out[i] = v.String()
-	}
-	return out
+// missing are the values that a new record needs and isn't given. What a hidden field needs is not told: the source says it
+// to who reviews.
+func (w *writer) missing(v *policy.View, given func(string) bool) []check.Fault {
+	settable := slices.DeleteFunc(slices.Clone(v.Fields()), func(f *schema.Field) bool { return v.Mask(f.Name) != nil })
+	return check.Missing(settable, given, w.at+"/data")
 }

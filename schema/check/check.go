@@ -1,14 +1,13 @@
 // Package check holds values that somebody proposes against what is known of the fields they are for: type, required,
 // picklist and length.
 //
-// It is a word beside schema, and pure. It looks at one record's values and says all that is wrong with them, each with its
-// place, its rule and the nearest right thing; it decides about nobody's rights, so it must be given the fields that the
-// proposer may see, and no others. What it can't judge it lets pass: a field of type any, and a default that fills in what
-// is missing.
+// It is a word beside schema, and pure. It says all that is wrong with values, each with its place, its rule and the
+// nearest right thing, and gives those that are right as their fields hold them; it decides about nobody's rights, so what
+// it says may be shown to who sees the fields that it was given. What it can't judge it lets pass: a field of type JSON,
+// and a default that fills in what is missing.
 package check
 
 import (
-	"encoding/base64"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,37 +36,81 @@ type Fault struct {
 
 // Options say what is checked.
 type Options struct {
-	At      string            // the JSON pointer of the values in the arguments, such as "/data"
-	Changes bool              // the values change a record that is there: what is left out stays
-	Fields  map[string]string // by argument, the field it is for, where arguments are called otherwise than fields; nil for none
-	Others  bool              // arguments that are no field pass
+	At      string                  // the JSON pointer of the values in the arguments, such as "/data"
+	Changes bool                    // the values change a record that is there: what is left out stays
+	Fields  map[string]string       // by argument, the field it is for, where arguments are called otherwise than fields; nil for none
+	Others  bool                    // arguments that are no field pass
+	Key     func(field string) bool // whether a field holds ids, which are texts on the wire whatever it holds; nil for none
+	Open    bool                    // a field of type any takes lists and objects too: nothing is known of it, while a column takes plain values
 }
 
-// maxNear is how many near names or values a fault has.
-const maxNear = 3
+// The bounds of a message: near names or values of a fault, faults that Problem tells in words, and values that are listed.
+const (
+	maxNear   = 3
+	maxTold   = 3
+	maxListed = 12
+)
 
 // Record checks values, an Object, for a record with these fields. It returns nil where all is right, and otherwise every
 // fault, those of values in their order before those of fields that are missing.
-func Record(fields []*schema.Field, values value.Value, o Options) []Fault {
-	c := checker{byName: make(map[string]*schema.Field, len(fields)), given: map[string]bool{}, Options: o}
-	for _, f := range fields {
-		c.byName[f.Name] = f
-		c.names = append(c.names, f.Name)
-	}
+func Record(fields []*schema.Field, values value.Value, o Options) (faults []Fault) {
 	if values.Kind() != value.Object {
 		return []Fault{{Fault: problem.Fault{Pointer: o.At, Rule: Type, Message: "must be an object with values by field"}}}
 	}
-	for _, m := range values.Members() {
-		c.member(m)
+	byName, names, given := map[string]*schema.Field{}, make([]string, len(fields)), map[string]bool{}
+	for i, f := range fields {
+		byName[f.Name], names[i] = f, f.Name
 	}
-	if !o.Changes {
-		for _, f := range fields {
-			if f.Required && !f.Generated && !c.given[f.Name] {
-				c.fault(o.At, f.Name, Required, f.Name+" is required")
+	for _, m := range values.Members() {
+		at, name := Pointer(o.At, m.Name), m.Name
+		if field, ok := o.Fields[name]; ok {
+			name = field
+		}
+		given[name] = true
+		if f := byName[name]; f != nil {
+			if _, fault := Value(f, m.Value, at, o); fault != nil {
+				faults = append(faults, *fault)
 			}
+		} else if !o.Others {
+			near := problem.Nearest(name, names, maxNear)
+			faults = append(faults, *wrong(name, at, Unknown, fmt.Sprintf("there is no field %q", problem.Cut(name)), near))
 		}
 	}
-	return c.faults
+	if o.Changes {
+		return faults
+	}
+	return append(faults, Missing(fields, func(name string) bool { return given[name] }, o.At)...)
+}
+
+// Missing returns a fault, at the place at, for each of the fields that a new record needs and isn't given.
+func Missing(fields []*schema.Field, given func(name string) bool, at string) (faults []Fault) {
+	for _, f := range fields {
+		if f.Required && !f.Generated && !given(f.Name) {
+			faults = append(faults, *wrong(f.Name, at, Required, f.Name+" is required", nil))
+		}
+	}
+	return faults
+}
+
+// Value checks v, which stands at the place at, for a field. It returns v as the field holds it, or what is wrong with it.
+func Value(f *schema.Field, v value.Value, at string, o Options) (fitted value.Value, fault *Fault) {
+	if v.IsNull() {
+		if f.NotNull && !f.Generated {
+			fault = wrong(f.Name, at, Required, f.Name+" can't be null", nil)
+		}
+		return v, fault
+	}
+	fitted, must := typed(f, v, o)
+	if must != "" {
+		return v, wrong(f.Name, at, Type, fmt.Sprintf("%s must be %s, not %s", f.Name, must, kind(v)), nil)
+	}
+	if message, near := listed(f, fitted); message != "" {
+		return v, wrong(f.Name, at, Values, message, near)
+	}
+	if n := utf8.RuneCountInString(fitted.Text()); f.Length > 0 && fitted.Kind() == value.String && n > f.Length {
+		return v, wrong(f.Name, at, Length, fmt.Sprintf("%s holds at most %d characters, not %d", f.Name, f.Length, n), nil)
+	}
+	return fitted, nil
 }
 
 // Problem makes one refusal of faults; nil of none.
@@ -75,148 +118,73 @@ func Problem(faults []Fault) error {
 	if len(faults) == 0 {
 		return nil
 	}
-	p := &problem.Error{Code: problem.InvalidArgument, Kind: "typed_check", Pointer: faults[0].Pointer, Near: faults[0].Near}
-	messages := make([]string, 0, maxNear)
+	p := &problem.Error{Code: problem.InvalidArgument, Kind: faults[0].Rule, Pointer: faults[0].Pointer, Near: faults[0].Near}
+	var told []string
 	for i, f := range faults {
 		p.Faults = append(p.Faults, f.Fault)
-		if i < maxNear {
-			messages = append(messages, f.Message)
+		if i < maxTold {
+			told = append(told, f.Message)
 		}
 	}
-	p.Detail = strings.Join(messages, "; ")
-	if more := len(faults) - maxNear; more > 0 {
+	p.Detail = strings.Join(told, "; ")
+	if more := len(faults) - maxTold; more > 0 {
 		p.Detail += fmt.Sprintf("; and %d more", more)
 	}
 	return p
 }
 
-// A checker gathers the faults of one record.
-type checker struct {
-	Options
-	byName map[string]*schema.Field
-	names  []string
-	given  map[string]bool
-	faults []Fault
+// Pointer returns the JSON pointer of a member below at. A long name is cut.
+func Pointer(at, name string) string {
+	return at + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(problem.Cut(name))
 }
 
-// fault notes what is wrong; message stands without the near names, which are put after it.
-func (c *checker) fault(at, field, rule, message string, near ...string) {
+// wrong is a fault; message stands without the near names, which are put after it.
+func wrong(field, at, rule, message string, near []string) *Fault {
 	if len(near) == 0 {
 		near = nil
 	}
-	c.faults = append(c.faults, Fault{problem.Fault{Pointer: at, Rule: rule, Message: message + problem.DidYouMean(near)}, field, near})
+	return &Fault{problem.Fault{Pointer: at, Rule: rule, Message: message + problem.DidYouMean(near)}, field, near}
 }
-
-// member checks one value.
-func (c *checker) member(m value.Member) {
-	at, name := c.At+"/"+escape.Replace(m.Name), m.Name
-	if field, ok := c.Fields[name]; ok {
-		name = field
-	}
-	f := c.byName[name]
-	if f == nil {
-		if !c.Others {
-			c.fault(at, name, Unknown, fmt.Sprintf("there is no field %q", problem.Cut(name)), problem.Nearest(name, c.names, maxNear)...)
-		}
-		return
-	}
-	c.given[name] = true
-	v := m.Value
-	if v.IsNull() {
-		if f.NotNull && !f.Generated {
-			c.fault(at, name, Required, name+" can't be null")
-		}
-		return
-	}
-	if want := mustBe(f.Type, v); want != "" {
-		c.fault(at, name, Type, fmt.Sprintf("%s must be %s, not %s", name, want, kind(v)))
-		return
-	}
-	c.values(at, f, v)
-	if n := utf8.RuneCountInString(v.Text()); f.Length > 0 && v.Kind() == value.String && f.Type == schema.String && n > f.Length {
-		c.fault(at, name, Length, fmt.Sprintf("%s holds at most %d characters, not %d", name, f.Length, n))
-	}
-}
-
-// escape writes a name as a part of a JSON pointer.
-var escape = strings.NewReplacer("~", "~0", "/", "~1")
 
 // kind says what v is, as a sentence has it.
 func kind(v value.Value) string {
-	switch k := v.Kind(); k {
+	switch v.Kind() {
 	case value.String:
 		return fmt.Sprintf("the text %q", problem.Cut(v.Text()))
 	case value.Array:
 		return "a list"
 	case value.Object:
 		return "an object"
-	default:
-		return v.String()
 	}
+	return problem.Cut(v.String())
 }
 
-// values checks v against those that f may hold: each of several, where the field takes several.
-func (c *checker) values(at string, f *schema.Field, v value.Value) {
+// listed says what is wrong with v where f may hold only some values: each of several, where it takes several.
+func listed(f *schema.Field, v value.Value) (message string, near []string) {
 	if f.Values == nil {
-		return
+		return "", nil
 	}
 	allowed := make([]string, len(f.Values))
 	for i, a := range f.Values {
 		allowed[i] = a.String()
 	}
 	parts := []string{v.String()}
-	if several(f) && v.Kind() == value.String {
-		parts = strings.Split(v.Text(), ";")
+	if Several(f) {
+		parts = strings.Split(v.String(), ";")
 	}
-	for _, part := range parts {
-		if slices.Contains(allowed, part) {
-			continue
-		}
-		near := problem.Nearest(part, allowed, maxNear)
-		if len(near) == 0 && len(allowed) <= 12 {
-			c.fault(at, f.Name, Values, fmt.Sprintf("%s must be one of %s, not %q", f.Name, strings.Join(allowed, ", "), problem.Cut(part)))
-			continue
-		}
-		c.fault(at, f.Name, Values, fmt.Sprintf("%s can't be %q, of %d values", f.Name, problem.Cut(part), len(allowed)), near...)
+	i := slices.IndexFunc(parts, func(part string) bool { return !slices.Contains(allowed, part) })
+	if i < 0 {
+		return "", nil
 	}
+	near = problem.Nearest(parts[i], allowed, maxNear)
+	if len(allowed) <= maxListed {
+		return fmt.Sprintf("%s must be one of %s, not %q", f.Name, strings.Join(allowed, ", "), problem.Cut(parts[i])), near
+	}
+	return fmt.Sprintf("%s can't be %q, which is none of its %d values", f.Name, problem.Cut(parts[i]), len(allowed)), near
 }
 
-// several reports whether a field takes several of its values, parted by semicolons.
-func several(f *schema.Field) bool {
+// Several reports whether a field takes several of its values, parted by semicolons.
+func Several(f *schema.Field) bool {
 	native := strings.ToLower(f.Native)
 	return native == "multipicklist" || native == "multiselectpicklist"
-}
-
-// mustBe says what a value of a type is; "" where v is one.
-func mustBe(t schema.Type, v value.Value) string {
-	ok, want := true, ""
-	switch t {
-	case schema.String:
-		ok, want = v.Kind() == value.String, "text"
-	case schema.Integer:
-		_, whole := v.AsInt()
-		ok, want = v.IsNumber() && whole, "a whole number"
-	case schema.Double, schema.Decimal:
-		ok, want = v.IsNumber(), "a number"
-	case schema.Boolean:
-		ok, want = v.Kind() == value.Bool, "true or false"
-	case schema.Date:
-		d, _ := value.OfDateText(v.Text())
-		ok, want = v.Kind() == value.Date || v.Kind() == value.String && d.Kind() == value.Date, "an instant such as 2026-01-31T13:00:00Z"
-	case schema.Day:
-		d, _ := value.OfDateText(v.Text())
-		ok, want = v.Kind() == value.Day || v.Kind() == value.String && d.Kind() == value.Day, "a date such as 2026-01-31"
-	case schema.UUID:
-		_, uuid := value.OfUUIDText(v.Text())
-		ok, want = v.Kind() == value.String && uuid, "a UUID"
-	case schema.Bytes:
-		_, err := base64.StdEncoding.DecodeString(v.Text())
-		ok, want = v.Kind() == value.Bytes || v.Kind() == value.String && err == nil, "base64"
-	case schema.Array:
-		ok, want = v.Kind() == value.Array, "a list"
-	}
-	if ok {
-		return ""
-	}
-	return want
 }
