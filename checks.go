@@ -44,6 +44,7 @@ func (c *Call) checks(ctx context.Context, found *change.Change, eligible error)
 	draft, err := c.draft(ctx, found)
 	out = append(out, c.sighted(ctx, found), allowed(err))
 	out = append(out, c.target(ctx, found, draft, err)...)
+	out = append(out, c.doubts(found)...)
 	out = append(out, c.unexpired(ctx, found))
 	if len(found.After) > 0 {
 		waits, err := c.gateway.waits(ctx, found)

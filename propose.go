@@ -151,7 +151,7 @@ func (c *Call) dependences(ctx context.Context, after []string) error {
 // change puts together what is filed.
 func (c *Call) change(r write.Request, plan *writes.Plan, p change.Preview) *change.Change {
 	out := &change.Change{
-		Source: plan.Source, Effects: p.Effects, Cascades: p.Cascades, Preview: p.Kind, Refusal: p.Refusal,
+		Source: plan.Source, Effects: p.Effects, Cascades: p.Cascades, Preview: p.Kind, Refusal: p.Refusal, Doubts: r.Doubts,
 		Tool: r.Tool, Action: r.Action, Title: r.Title, Policy: plan.Version, Agent: change.PartyOf(c.who),
 		Reason: r.Reason, Input: r.Input, Correlation: c.record.Correlation, After: r.After,
 	}
@@ -159,7 +159,7 @@ func (c *Call) change(r write.Request, plan *writes.Plan, p change.Preview) *cha
 		out.Writes = append(out.Writes, write.Print(plan.Items[i].Write))
 	}
 	change.Judge(out, c.policy.Rules().Review, c.who, asked(plan, r))
-	if c.gate(r) != policy.On {
+	if c.gate(r) != policy.On || r.Doubts != nil {
 		out.Reviewed()
 	}
 	if out.Title == "" {

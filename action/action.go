@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy/against"
 	"github.com/bailiwick-dev/bailiwick/policy/expression"
 	"github.com/bailiwick-dev/bailiwick/policy/expression/template"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -59,6 +60,8 @@ type Declaration struct {
 	Require     []Requirement
 	Lookup      map[string]Lookup // by the name that expressions use
 
+	CheckAgainst against.Declaration // the class that describes what the arguments are for; the zero one for none
+
 	Statement string // of SQL: the text, with :name for each parameter
 	API       string // of HTTP: the source
 	Operation string // of HTTP: the operation of it
@@ -93,7 +96,8 @@ type Action struct {
 	lookups     []lookup
 	require     []requirement
 	transitions []transition
-	statement   string // what identifies it: its SHA-256 in hex
+	check       *against.Check // nil for none
+	statement   string         // what identifies it: its SHA-256 in hex
 }
 
 type lookup struct {
@@ -116,6 +120,9 @@ type transition struct {
 // Schema returns the JSON Schema of the action's arguments, compact.
 func (a *Action) Schema() json.RawMessage { return a.shown }
 
+// Checked returns what the arguments are checked against; nil for nothing.
+func (a *Action) Checked() *against.Check { return a.check }
+
 // Arguments returns the names of its arguments.
 func (a *Action) Arguments() []string { return a.schema.Names() }
 
@@ -137,7 +144,7 @@ func (a *Action) Called() []string {
 func (a *Action) WantsRecord() bool { return a.record == nil && (a.Do == Update || a.Do == Delete) }
 
 // TakesRecord reports whether a caller can say which record it is about.
-func (a *Action) TakesRecord() bool { return a.record == nil && a.Do != Create }
+func (a *Action) TakesRecord() bool { return a.record == nil && a.Do != Create && !a.Class.Recordless }
 
 // Tries reports whether a dry run runs it, and takes it back: always for records and statements of a database.
 func (a *Action) Tries() bool { return a.DryRun || a.Do != HTTP && a.Do != Go }
@@ -157,9 +164,11 @@ func (a *Action) Op() write.Op {
 	return write.OpAction
 }
 
-// A Reader gives records as the asker sees them.
+// A Reader gives records and classes as the asker sees them.
 type Reader interface {
 	// Record returns the record of class ("source.Class") that has the key id, an Object of its visible fields; Null
 	// where there is none for the asker.
 	Record(ctx context.Context, class, id string) (value.Value, error)
+	// Described returns class as its source describes it now, and as the asker sees it.
+	Described(ctx context.Context, class string) (against.Described, error)
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/policy/against"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -34,6 +36,8 @@ var catalogue = []schema.Class{
 	{Source: "app", Name: "notes", Key: []string{"id"}, Fields: []schema.Field{{Name: "id", Type: schema.Integer}, {Name: "issue_id", Type: schema.UUID}, {Name: "text", Type: schema.String}}},
 	{Source: "app", Name: "board", View: true, Fields: []schema.Field{{Name: "title", Type: schema.String}}},
 	{Source: "app", Name: "log", Fields: []schema.Field{{Name: "line", Type: schema.String}}},
+	{Source: "org", Name: "Account", Recordless: true, Fields: []schema.Field{{Name: "Name", Type: schema.String, NotNull: true, Required: true, Length: 5},
+		{Name: "Kind", Type: schema.String, Values: texts("Big", "Small")}, {Name: "Tax", Type: schema.String, Length: 2}}},
 }
 
 func rules(t *testing.T) *policy.Policy {
@@ -74,6 +78,21 @@ func (r records) Record(_ context.Context, class, id string) (value.Value, error
 	return value.Read([]byte(text), 0)
 }
 
+// Described has an account whose name got longer since the catalogue was made.
+func (r records) Described(_ context.Context, class string) (against.Described, error) {
+	if class != "org.Account" {
+		return against.Described{}, fmt.Errorf("%s is asked for", class)
+	}
+	now := catalogue[len(catalogue)-1]
+	now.Fields = slices.Clone(now.Fields)
+	now.Fields[0].Length = 8
+	p, err := policy.New(policy.Rules{Classes: map[string]policy.ClassRule{"Account": {Denied: []string{"Tax"}}}}, catalogue[len(catalogue)-1:])
+	if err != nil {
+		return against.Described{}, err
+	}
+	return against.Described{Class: &now, View: p.Fresh(identity.Principal{}, &now)}, nil
+}
+
 var seen = records{
 	"app.issues " + a1: `{"id": "` + a1 + `", "type": "Epic", "status": "Done", "title": "All", "project_id": "p1"}`,
 	"app.issues " + a2: `{"id": "` + a2 + `", "type": "Story", "status": "Todo", "title": "One", "project_id": "p1"}`,
@@ -102,6 +121,11 @@ func declarations(t *testing.T) []Declaration {
 		{Name: "drop", On: "issues", Do: Delete, Require: []Requirement{{That: `record.status == "Done"`, Message: "only what is done can go"}}},
 		{Name: "recount", On: "issues", Do: SQL, Permission: identity.Schema, Statement: "UPDATE issues SET hours = :hours WHERE project_id = :project",
 			Input: object(t, `{"properties": {"hours": {"type": "number"}}}`), Set: object(t, `{"hours": {"$cel": "input.hours"}, "project": "p1"}`)},
+		{Name: "ask", On: "notes", Do: Create, CheckAgainst: against.Declaration{Class: "Account", Fields: map[string]string{"title": "Name"}},
+			Input: object(t, `{"properties": {"title": {"type": "string"}, "Kind": {"type": "string", "default": "Big"}, "Tax": {"type": "string"}}}`), Set: object(t, `{"text": {"$cel": "input.title"}}`)},
+		{Name: "change", On: "notes", Do: Update, CheckAgainst: against.Declaration{Class: "Account"}, Input: object(t, `{"properties": {"Kind": {}}}`), Set: object(t, `{"text": {"$cel": "input.Kind"}}`)},
+		{Name: "send", On: "Account", Do: HTTP, API: "billing", Operation: "send", CheckAgainst: against.Declaration{Class: "Account", Record: against.New},
+			Input: object(t, `{"properties": {"Name": {}}}`), Set: object(t, `{"body": {"$cel": "input.Name"}}`)},
 		{Name: "notify", On: "notes", Do: Go, Set: object(t, `{"what": {"$cel": "record == null ? \"all\" : record.text"}}`)},
 		{Name: "refund", On: "notes", Do: HTTP, API: "billing", Operation: "refund", Set: object(t, `{"body": {"why": "x"}}`)},
 	}
@@ -138,6 +162,15 @@ func TestRequest(t *testing.T) {
 		{"drop", a3, `{}`, `not_found /object_id: issues has no record "` + a3 + `"`},
 		{"recount", "", `{"hours": 2}`, `{"op":"action","class":"app.issues","name":"recount","id":"","input":{"statement":"90fdc7e3b2b7b1f2","parameters":{"hours":2,"project":"p1"}},"source":"app"}`},
 		{"recount", "", `{}`, `{"op":"action","class":"app.issues","name":"recount","id":"","input":{"statement":"90fdc7e3b2b7b1f2","parameters":{"project":"p1","hours":null}},"source":"app"}`},
+		{"ask", "", `{"title": "Acme Ltd", "Tax": "7"}`, `{"op":"create","class":"app.notes","data":{"text":"Acme Ltd"}}`},
+		{"ask", "", `{"title": "Acme Ltd", "Tax": "777"}`, `{"op":"create","class":"app.notes","data":{"text":"Acme Ltd"}} doubt Tax: Tax holds at most 2 characters, not 3`},
+		{"ask", "", `{"title": "Acme Limited", "Kind": "big", "Tax": "777"}`, `invalid_argument /title: Name holds at most 8 characters, not 12; Kind must be one of Big, Small, not "big"; did you mean Big? [/title length] [/Kind values]`},
+		{"ask", "", `{}`, `invalid_argument /title: Name is required [/title required]`},
+		{"ask", "", `{"title": 5}`, `invalid_argument /title: title is of type string, not number [/title type]`},
+		{"change", "7", `{"Kind": "Huge"}`, `invalid_argument /Kind: Kind must be one of Big, Small, not "Huge" [/Kind values]`},
+		{"change", "7", `{"Kind": "Big"}`, `not_found /object_id: notes has no record "7"`},
+		{"send", "", `{}`, `invalid_argument /Name: Name is required [/Name required]`},
+		{"send", "", `{"Name": "A"}`, `{"op":"call","source":"billing","operation":"send","request":{"body":"A"}}`},
 		{"notify", "", `{}`, `{"op":"action","class":"app.notes","name":"notify","id":"","input":{"what":"all"},"source":"app"}`},
 		{"refund", "", `{}`, `{"op":"call","source":"billing","operation":"refund","request":{"body":{"why":"x"}}}`},
 	} {
@@ -157,6 +190,9 @@ func TestRequest(t *testing.T) {
 			}
 			if r.Mode != "" {
 				got += " mode " + string(r.Mode)
+			}
+			for _, d := range r.Doubts {
+				got += " doubt " + d.Field + ": " + d.Text
 			}
 		}
 		if i := strings.Index(got, `"statement":"`); i >= 0 {
@@ -198,6 +234,11 @@ func TestPlaces(t *testing.T) {
 			t.Errorf("%s %s: %s, want %s", tt.name, tt.pointer, got, tt.want)
 		}
 	}
+	several := &problem.Error{Code: problem.InvalidArgument, Pointer: "/data/title", Faults: []problem.Fault{{Pointer: "/data/title"}, {Pointer: "/data/parent_id"}, {Pointer: "/data"}}}
+	if p := problem.Of(called(set, "create_issue").Place(several, "/arguments")); fmt.Sprint(p.Faults[0].Pointer, p.Faults[1].Pointer, p.Faults[2].Pointer) != "/arguments/title/arguments/parentId/arguments" ||
+		several.Faults[0].Pointer != "/data/title" {
+		t.Error(p.Faults, several.Faults)
+	}
 	a := called(set, "update_status")
 	inner := &problem.Error{Code: problem.InvalidArgument, Pointer: "/x", Faults: []problem.Fault{{Pointer: "/x"}}}
 	if p := problem.Of(moved(inner, "/arguments")); p.Pointer != "/arguments/x" || p.Faults[0].Pointer != "/arguments/x" || inner.Faults[0].Pointer != "/x" {
@@ -227,6 +268,15 @@ func TestCompileRefuses(t *testing.T) {
 		{Declaration{On: "issues", Do: "make"}, "classes.issues.actions.x.do: must be create, update, delete, sql, http or go"},
 		{Declaration{On: "issues", Do: Create}, "classes.issues.actions.x: needs set, or permitted"},
 		{Declaration{On: "board", Do: Create, Set: set, Input: in}, "classes.board.actions.x.do: board is a view of the database: its records can't be written"},
+		{Declaration{On: "Account", Do: Delete}, "classes.Account.actions.x.do: Account is a description without records: only do: http can be about it"},
+		{Declaration{On: "Account", Do: HTTP, API: "a", Operation: "b", Record: value.OfString("7")}, "classes.Account.actions.x.record: Account is a description without records; take it out"},
+		{Declaration{On: "Account", Do: Go}, "classes.Account.actions.x.do: Account is a description without records: only do: http can be about it"},
+		{Declaration{On: "issues", Do: Delete, CheckAgainst: against.Declaration{Class: "Account"}}, "classes.issues.actions.x.check_against: what deletes has nothing to check; take it out"},
+		{Declaration{On: "issues", Do: Update, Set: set, Input: in, CheckAgainst: against.Declaration{Class: "Account", Record: against.New}},
+			"classes.issues.actions.x.check_against.record: what updates changes a record that is there; take it out"},
+		{Declaration{On: "issues", Do: Create, Set: set, Input: in, CheckAgainst: against.Declaration{Class: "Acount"}}, "classes.issues.actions.x.check_against.class: there is no such class; did you mean Account or org.Account?"},
+		{Declaration{On: "issues", Do: Create, Set: set, Input: in, CheckAgainst: against.Declaration{Class: "Account", Fields: map[string]string{"a": "Kind"}}},
+			"classes.issues.actions.x.check_against: a new record of org.Account needs Name, and no argument is for it; fields says which is, and record: change asks only for what is right in what is given"},
 		{Declaration{On: "log", Do: Delete}, "classes.log.actions.x.do: records of log have no id: they can't be written one by one"},
 		{Declaration{On: "issues", Do: Create, Set: set, Input: in, Permission: "read"}, "classes.issues.actions.x.permission: must be write, delete or schema"},
 		{Declaration{On: "issues", Do: Delete, Permission: identity.Write}, "classes.issues.actions.x.permission: what deletes needs delete or schema"},

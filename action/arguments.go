@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/policy/against"
 	"github.com/bailiwick-dev/bailiwick/problem"
-	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/tool/input"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -31,7 +31,7 @@ func (b *builder) arguments() {
 			continue
 		}
 		if !slices.ContainsFunc(properties, func(m value.Member) bool { return m.Name == name }) {
-			properties = append(properties, value.Member{Name: name, Value: typeOf(f)})
+			properties = append(properties, value.Member{Name: name, Value: against.Argument(f)})
 		}
 	}
 	members := []value.Member{{Name: "type", Value: get("type", value.OfString("object"))},
@@ -74,23 +74,22 @@ func (b *builder) compiled(doc value.Value, properties []value.Member) {
 	}
 }
 
-// typeOf is the schema of an argument that sets f.
-func typeOf(f *schema.Field) value.Value {
-	text := value.OfString
-	var members []value.Member
-	typ := map[schema.Type]string{schema.String: "string", schema.Integer: "integer", schema.Double: "number", schema.Decimal: "number", schema.Boolean: "boolean",
-		schema.Date: "string", schema.Day: "string", schema.UUID: "string", schema.Bytes: "string", schema.Array: "array", schema.JSON: "object"}[f.Type]
-	if typ != "" {
-		members = append(members, value.Member{Name: "type", Value: text(typ)})
+// checked compiles what the arguments are checked against.
+func (b *builder) checked() {
+	d, key := b.CheckAgainst, "check_against"
+	switch {
+	case d.Class == "":
+		return
+	case b.Do == Delete:
+		b.wrong([]string{key}, "what deletes has nothing to check; take it out")
+		return
+	case d.Record == against.New && b.Do == Update:
+		b.wrong([]string{key, "record"}, "what updates changes a record that is there; take it out")
+		return
+	case d.Record == "" && b.Do == Create:
+		d.Record = against.New
 	}
-	if f.Type == schema.UUID {
-		members = append(members, value.Member{Name: "format", Value: text("uuid")})
-	}
-	if f.Values != nil {
-		members = append(members, value.Member{Name: "enum", Value: value.OfArray(f.Values)})
-	}
-	if f.Length > 0 && typ == "string" {
-		members = append(members, value.Member{Name: "maxLength", Value: value.OfInt(int64(f.Length))})
-	}
-	return value.OfObject(members)
+	b.check = against.Compile(b.policy, d, b.schema.Names(), func(at []string, format string, args ...any) {
+		b.wrong(append([]string{key}, at...), format, args...)
+	})
 }

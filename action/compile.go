@@ -129,6 +129,7 @@ func (b *builder) build() {
 	if b.schema == nil {
 		return
 	}
+	b.checked()
 	b.variables()
 	read := func(key string, v value.Value) *template.Template {
 		if v.IsNull() {
@@ -138,6 +139,8 @@ func (b *builder) build() {
 	}
 	if b.record, b.summary = read("record", b.Record), read("summary", b.Summary); b.record != nil && b.Do == Create {
 		b.wrong([]string{"record"}, "a new record has no id yet; take it out")
+	} else if b.record != nil && b.Class.Recordless {
+		b.wrong([]string{"record"}, "%s is a description without records; take it out", b.Class.Name)
 	}
 	b.sets()
 	b.requirements()
@@ -191,6 +194,10 @@ func (b *builder) target() {
 	if b.Do == SQL {
 		sum := sha256.Sum256([]byte(b.Statement))
 		b.statement = hex.EncodeToString(sum[:])
+	}
+	if b.Class.Recordless && b.Do != HTTP {
+		b.wrong([]string{"do"}, "%s is a description without records: only do: http can be about it", b.Class.Name)
+		return
 	}
 	if b.Class.View && (b.Do == Create || b.Do == Update || b.Do == Delete) {
 		b.wrong([]string{"do"}, "%s is a view of the database: its records can't be written", b.Class.Name)

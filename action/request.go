@@ -31,7 +31,12 @@ func (a *Action) Request(ctx context.Context, c Call) (write.Request, error) {
 	if err := a.schema.Check(c.Input); err != nil {
 		return write.Request{}, moved(err, c.At)
 	}
-	s := &template.Scene{Who: c.Who, Variables: map[string]value.Value{inputName: a.filled(c.Input), nowName: value.OfTime(c.Now.UTC().Truncate(time.Microsecond))}}
+	in := a.filled(c.Input)
+	doubts, err := a.fits(ctx, c, in)
+	if err != nil {
+		return write.Request{}, err
+	}
+	s := &template.Scene{Who: c.Who, Variables: map[string]value.Value{inputName: in, nowName: value.OfTime(c.Now.UTC().Truncate(time.Microsecond))}}
 	id, err := a.found(ctx, c, s)
 	if err != nil {
 		return write.Request{}, err
@@ -58,7 +63,7 @@ func (a *Action) Request(ctx context.Context, c Call) (write.Request, error) {
 	if err != nil {
 		return write.Request{}, err
 	}
-	r := write.Request{Writes: []write.Write{w}, Action: a.Name, Mode: a.Review}
+	r := write.Request{Writes: []write.Write{w}, Action: a.Name, Mode: a.Review, Doubts: doubts}
 	if a.summary != nil {
 		if v, err := a.summary.Eval(s); err == nil && v.Kind() == value.String {
 			r.Title = v.Text()
@@ -76,6 +81,18 @@ func (a *Action) filled(in value.Value) value.Value {
 		}
 	}
 	return value.OfObject(members)
+}
+
+// fits checks arguments against the class that describes them, where there is one.
+func (a *Action) fits(ctx context.Context, c Call, in value.Value) ([]write.Doubt, error) {
+	if a.check == nil {
+		return nil, nil
+	}
+	class, err := c.Reader.Described(ctx, a.check.Class)
+	if err != nil {
+		return nil, err
+	}
+	return a.check.Arguments(class, in, c.At)
 }
 
 // found reads the record that a call is about, and returns its id; "" where it is about none.
@@ -236,24 +253,33 @@ func (a *Action) Place(err error, at string) error {
 		return err
 	}
 	q := *p
-	field, of := strings.CutPrefix(p.Pointer, "/data/")
+	q.Pointer, q.Faults = a.place(p.Pointer, at), slices.Clone(p.Faults)
+	for i := range q.Faults {
+		q.Faults[i].Pointer = a.place(q.Faults[i].Pointer, at)
+	}
+	return &q
+}
+
+// place returns where in the arguments at stands what a step behind the action places in the write.
+func (a *Action) place(pointer, at string) string {
+	field, of := strings.CutPrefix(pointer, "/data/")
 	switch {
 	case of:
-		q.Pointer = at
 		if slices.Contains(a.permitted, field) {
-			q.Pointer = at + "/" + field
+			return at + "/" + field
 		}
 		for _, n := range a.set {
 			if n.Name == field && n.Of.Member(inputName) != "" {
-				q.Pointer = at + "/" + n.Of.Member(inputName)
+				return at + "/" + n.Of.Member(inputName)
 			}
 		}
-	case p.Pointer == "/object_id" && a.record != nil:
-		q.Pointer = strings.TrimSuffix(at+"/"+a.record.Member(inputName), "/")
-	case p.Pointer == "/class_name" || p.Pointer == "/data":
-		q.Pointer = at
+		return at
+	case pointer == "/object_id" && a.record != nil:
+		return strings.TrimSuffix(at+"/"+a.record.Member(inputName), "/")
+	case pointer == "/class_name" || pointer == "/data":
+		return at
 	}
-	return &q
+	return pointer
 }
 
 // moved puts at before the places of faults.

@@ -28,6 +28,7 @@ type Change struct {
 	Cascades []Cascade     `json:"cascades,omitzero"` // what else goes or changes with it, for reviewers
 	Preview  string        `json:"preview"`           // Executed or Computed
 	Refusal  string        `json:"refusal,omitzero"`  // why the source would refuse it, in our words, for reviewers: constraints tell of hidden records
+	Doubts   []write.Doubt `json:"doubts,omitzero"`   // what spoke against it when it was proposed, for reviewers who see what it is about
 	Digest   string        `json:"digest"`            // see Digest; in hex
 
 	// Facts that the server worked out.

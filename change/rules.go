@@ -59,7 +59,7 @@ func Judge(c *Change, rules []Rule, who identity.Principal, asked write.Mode) {
 	}
 }
 
-// Reviewed has c wait for people though a rule would let it through: a gate stands before it.
+// Reviewed has c wait for people though a rule would let it through: a gate stands before it, or something speaks against it.
 func (c *Change) Reviewed() {
 	if c.Mode == write.Allow {
 		c.Mode, c.Need = write.Review, max(c.Need, 1)

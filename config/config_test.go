@@ -20,6 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity/oidc"
 	"github.com/bailiwick-dev/bailiwick/notify"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/policy/against"
 	"github.com/bailiwick-dev/bailiwick/policy/expression"
 	"github.com/bailiwick-dev/bailiwick/policy/operations"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -124,7 +125,7 @@ classes:
         review: review
         summary: {$cel: '"Close " + record.title'}
         tool: true
-      recount: {do: sql, statement: UPDATE issues SET n = 1}
+      recount: {do: sql, statement: UPDATE issues SET n = 1, check_against: local.keys}
   comments: {tenant: {through: issue_id}, allow_scan: true}
   local.keys: {hidden: {except: operator}}
 policy: {unlisted: visible, refuse_scans: true, disclose: true, strict: true}
@@ -135,7 +136,7 @@ review:
   rules:
     - {when: 'change.op == "delete"', approvals: 2, risk: high, mode: review}
 actions:
-  refund: {on: comments, do: http, api: billing, operation: refund}
+  refund: {on: comments, do: http, api: billing, operation: refund, check_against: {class: issues, fields: {why: body, who: owner}, record: new}}
 tools: {profile: lean, only: [get_object, query_class], except: [get_object]}
 results:
   default: text
@@ -346,8 +347,9 @@ func TestParse(t *testing.T) {
 				Lookup:      map[string]action.Lookup{"parent": {Class: "issues", ID: object(t, `{"$cel": "record.parent"}`)}},
 				Require:     []action.Requirement{{That: "parent == null", Message: "it has a parent", Field: "issue"}},
 				Summary:     object(t, `{"$cel": "\"Close \" + record.title"}`)},
-			{Name: "recount", On: "tracker.issues", Do: action.SQL, Statement: "UPDATE issues SET n = 1"},
-			{Name: "refund", On: "comments", Do: action.HTTP, API: "billing", Operation: "refund"},
+			{Name: "recount", On: "tracker.issues", Do: action.SQL, Statement: "UPDATE issues SET n = 1", CheckAgainst: against.Declaration{Class: "local.keys"}},
+			{Name: "refund", On: "comments", Do: action.HTTP, API: "billing", Operation: "refund",
+				CheckAgainst: against.Declaration{Class: "issues", Fields: map[string]string{"why": "body", "who": "owner"}, Record: against.New}},
 		},
 		Review: config.Review{Single: true, Life: 12 * time.Hour},
 	}

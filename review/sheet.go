@@ -135,7 +135,7 @@ type Word struct {
 
 // A Check is one thing that speaks for or against a decision, found when the sheet was made.
 type Check struct {
-	Name   string `json:"name"` // "policy", "target", "constraints", "four_eyes", "sight", "dependence", "expiry"
+	Name   string `json:"name"` // "policy", "target", "constraints", "described", "four_eyes", "sight", "dependence", "expiry"
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail"` // one sentence
 }

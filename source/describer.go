@@ -38,3 +38,9 @@ type ObjectReader interface {
 	Modified(name string) time.Time
 	Close() error
 }
+
+// A Live is a Source that can describe one of its classes as it is now, whatever it was when the source was described.
+// That there is none is problem.NotFound. The Detail of its errors says why, for people.
+type Live interface {
+	Class(ctx context.Context, name string) (schema.Class, error)
+}

@@ -146,6 +146,14 @@ type Request struct {
 	Input  value.Value // the arguments as asked, for the record
 	Reason string      // why, in the asker's words: nobody has checked them
 	After  []string    // changes that must have been applied before
+	Doubts []Doubt     // what speaks against it and the asker may not be told; nil for nothing
+}
+
+// A Doubt is what speaks against a write, for the eyes of people who review: who asked for it doesn't see what it is about.
+type Doubt struct {
+	Class string `json:"class"`          // "source.Class", of what describes the values
+	Field string `json:"field,omitzero"` // of Class; "" where it is about all of it
+	Text  string `json:"text"`           // one sentence
 }
 
 // MaxWrites is how many writes one request may hold (design 05).

@@ -123,12 +123,16 @@ func tracker(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Check(os.WriteFile(ts.MkAbs("bailiwick.yaml"), []byte(demo.Config), 0o600))
 }
 
-// runSQL FILE STATEMENTS runs statements.
+// runSQL FILE STATEMENTS runs statements, or those of a file after <, as sqlite3 does.
 func runSQL(ts *testscript.TestScript, _ bool, args []string) {
 	db, err := sql.Open("sqlite", ts.MkAbs(args[0]))
 	ts.Check(err)
 	defer db.Close()
-	_, err = db.Exec(strings.Join(args[1:], " "))
+	text := strings.Join(args[1:], " ")
+	if args[1] == "<" {
+		text = ts.ReadFile(args[2])
+	}
+	_, err = db.Exec(text)
 	ts.Check(err)
 }
 

@@ -24,18 +24,23 @@ const (
 // read is a class without fields, so that rules can name it.
 func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error) {
 	c := catalogue{source: s, seen: map[string]bool{}}
-	for _, found := range s.workspaces() {
-		err := ctx.Err()
-		if err == nil {
-			err = c.workspace(ctx, found.Workspace)
-		}
-		found.Close() //nolint:errcheck // it was only read
-		if err != nil {
-			return nil, nil, err
-		}
+	if err := c.gather(ctx); err != nil {
+		return nil, nil, err
 	}
 	slices.SortFunc(c.classes, func(a, b schema.Class) int { return strings.Compare(a.Name, b.Name) })
 	return c.classes, c.told(), nil
+}
+
+// Class implements source.Live: the class that Describe would find now.
+func (s *Source) Class(ctx context.Context, name string) (schema.Class, error) {
+	c := catalogue{source: s, seen: map[string]bool{}, only: name}
+	switch err := c.gather(ctx); {
+	case err != nil:
+		return schema.Class{}, err
+	case c.classes == nil:
+		return schema.Class{}, problem.New(problem.NotFound, "it isn't cached any more")
+	}
+	return c.classes[0], c.failed
 }
 
 // placed is a workspace with its path.
@@ -76,8 +81,25 @@ type catalogue struct {
 	source      *Source
 	classes     []schema.Class
 	seen        map[string]bool
+	only        string // the one object that is looked for; "" for all
+	failed      error  // why the last of classes can't be read; nil where it can
 	connections []string
 	warnings    []string
+}
+
+// gather takes what is described in the workspaces, in their order.
+func (c *catalogue) gather(ctx context.Context) error {
+	for _, found := range c.source.workspaces() {
+		err := ctx.Err()
+		if err == nil {
+			err = c.workspace(ctx, found.Workspace)
+		}
+		found.Close() //nolint:errcheck // it was only read
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *catalogue) workspace(ctx context.Context, ws Workspace) error {
@@ -107,11 +129,11 @@ func (c *catalogue) objects(ctx context.Context, connection string, r *reader) e
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if c.seen[name] {
+		if c.seen[name] || c.only != "" && c.only != name {
 			continue
 		}
 		class, err := r.Object(name)
-		if err != nil {
+		if c.failed = err; err != nil {
 			c.warnings = append(c.warnings, fmt.Sprintf("%s: %s", class.FullName(), problem.Of(err).Detail))
 		}
 		class.Description = about

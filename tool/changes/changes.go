@@ -153,15 +153,32 @@ func (r *Room) Actions(who identity.Principal, v *policy.View) []value.Value {
 		if err != nil {
 			continue // it was read when it was compiled
 		}
+		var checked value.Value
+		if check := a.Checked(); check != nil {
+			described := r.view(who, check.Class)
+			checked, in = check.Hint(described), check.Narrowed(described, in)
+		}
 		members := []value.Member{text("name", a.Name)}
 		if a.Description != "" {
 			members = append(members, text("description", a.Description))
 		}
 		members = append(members, text("permission", string(a.Scope)), member("needs_object_id", value.OfBool(a.WantsRecord())),
 			member("supports_dry_run", value.OfBool(a.Tries())), member("arguments", in))
+		if !checked.IsNull() {
+			members = append(members, member("check_against", checked))
+		}
 		out = append(out, value.OfObject(members))
 	}
 	return out
+}
+
+// view returns who's view of a class, "source.Class"; nil where who sees none.
+func (r *Room) view(who identity.Principal, class string) *policy.View {
+	views := r.gateway.Views(who)
+	if i := slices.IndexFunc(views, func(v *policy.View) bool { return v.Class().FullName() == class }); i >= 0 {
+		return views[i]
+	}
+	return nil
 }
 
 func member(name string, v value.Value) value.Member { return value.Member{Name: name, Value: v} }
