@@ -97,7 +97,7 @@ var mayImport = map[string]string{
 	"tool/changes":    ". action change identity policy problem query review schema tool value write",
 	"action":          "identity policy policy/against policy/expression policy/expression/template problem schema tool/input value write",
 	"tool/describe":   ". policy problem schema source tool value",
-	"prompt":          ". identity policy problem query schema tool value",
+	"prompt":          ". change identity policy problem query schema tool value",
 	"server":          "identity problem prompt server/gate server/metadata server/observe server/state server/wire tool value",
 	"server/wire":     "problem value",
 	"api":             ". change identity notify problem review server/gate server/wire value",

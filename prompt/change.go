@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -71,6 +72,19 @@ func (s *Set) watchChange(ctx context.Context, c *bailiwick.Call, uri string) er
 		return err
 	}
 	return nil
+}
+
+// ownChanges completes the id of a change that the asker has proposed: of those whose id goes on from what is written,
+// the newest.
+func ownChanges(ctx context.Context, c *bailiwick.Call, written string, _ map[string]string) ([]string, error) {
+	rows, _, err := c.Changes(ctx, change.Filter{Text: written, Limit: maxCompletions + 1})
+	var out []string
+	for _, r := range rows {
+		if strings.Contains(r.ID, strings.ToLower(written)) { // a title or a reason may have it as well
+			out = append(out, r.ID)
+		}
+	}
+	return out, err
 }
 
 // reviewMyChanges has an agent report on what became of its proposals.

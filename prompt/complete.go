@@ -42,7 +42,7 @@ func (s *Set) Complete(ctx context.Context, who identity.Principal, r Completion
 	}
 	var out Completed
 	ask := bailiwick.Ask{Tool: "completion", Needs: identity.Read, Uses: uses(of), Correlation: r.Correlation, Timeout: timeout}
-	err := s.gateway.Do(ctx, who, ask, func(_ context.Context, c *bailiwick.Call) (int, error) {
+	err := s.gateway.Do(ctx, who, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 		if of == nil {
 			return 0, unknown("unknown_prompt")
 		}
@@ -52,7 +52,11 @@ func (s *Set) Complete(ctx context.Context, who identity.Principal, r Completion
 				continue
 			}
 			if len(r.Written) <= maxArgument {
-				out = closest(a.Complete(c, r.Written, r.Given), r.Written)
+				values, err := a.Complete(ctx, c, r.Written, r.Given)
+				if err != nil {
+					return 0, err
+				}
+				out = closest(values, r.Written)
 			}
 			return size(out.Values), nil
 		}
@@ -99,7 +103,11 @@ func size(texts []string) (n int) {
 }
 
 // classNames completes the name of a class.
-func classNames(c *bailiwick.Call, _ string, _ map[string]string) []string {
+func classNames(_ context.Context, c *bailiwick.Call, _ string, _ map[string]string) ([]string, error) {
+	return namesOf(c), nil
+}
+
+func namesOf(c *bailiwick.Call) []string {
 	views := c.Views()
 	out := make([]string, len(views))
 	for i, v := range views {
@@ -109,8 +117,8 @@ func classNames(c *bailiwick.Call, _ string, _ map[string]string) []string {
 }
 
 // classList completes the last name of a list with commas.
-func classList(c *bailiwick.Call, written string, given map[string]string) []string {
-	names := classNames(c, written, given)
+func classList(_ context.Context, c *bailiwick.Call, written string, _ map[string]string) ([]string, error) {
+	names := namesOf(c)
 	before := ""
 	if i := strings.LastIndexByte(written, ','); i >= 0 {
 		before = written[:i+1]
@@ -120,15 +128,15 @@ func classList(c *bailiwick.Call, written string, given map[string]string) []str
 	for i := range names {
 		names[i] = before + names[i]
 	}
-	return names
+	return names, nil
 }
 
 // fieldsOf completes a field that records can be grouped by, of the class that another argument names.
 func fieldsOf(class string) Completer {
-	return func(c *bailiwick.Call, _ string, given map[string]string) []string {
+	return func(_ context.Context, c *bailiwick.Call, _ string, given map[string]string) ([]string, error) {
 		v, err := c.View(given[class])
 		if err != nil {
-			return nil
+			return nil, nil
 		}
 		var out []string
 		for _, f := range v.Fields() {
@@ -136,7 +144,7 @@ func fieldsOf(class string) Completer {
 				out = append(out, f.Name)
 			}
 		}
-		return out
+		return out, nil
 	}
 }
 
@@ -147,20 +155,20 @@ func groupable(v *policy.View, f *schema.Field) bool {
 
 // pointersOf completes a pointer of the class that the argument child names, to the one that parent names, if it does.
 func pointersOf(child, parent string) Completer {
-	return func(c *bailiwick.Call, _ string, given map[string]string) []string {
+	return func(_ context.Context, c *bailiwick.Call, _ string, given map[string]string) ([]string, error) {
 		v, err := c.View(given[child])
 		if err != nil {
-			return nil
+			return nil, nil
 		}
 		target := ""
 		if given[parent] != "" {
 			p, err := c.View(given[parent])
 			if err != nil {
-				return nil
+				return nil, nil
 			}
 			target = p.Name()
 		}
-		return pointers(v, target)
+		return pointers(v, target), nil
 	}
 }
 

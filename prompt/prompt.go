@@ -37,8 +37,8 @@ type Argument struct {
 type Handler func(ctx context.Context, call *bailiwick.Call, in Input) (Result, error)
 
 // A Completer returns what an argument may be, of what the asker sees, in any order. written is what it is so far, and
-// given are the other arguments, which nobody has checked: with them wrong there is nothing to complete.
-type Completer func(call *bailiwick.Call, written string, given map[string]string) []string
+// given are the other arguments, which nobody has checked: with them wrong there is nothing to complete, and no error.
+type Completer func(ctx context.Context, call *bailiwick.Call, written string, given map[string]string) ([]string, error)
 
 // A Result is what a prompt gives back.
 type Result struct {

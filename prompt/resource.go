@@ -76,28 +76,31 @@ func (s *Set) templated(uri string) *Prompt {
 			return &Prompt{Uses: []string{k.tool}, Arguments: []Argument{{Name: "source", Complete: sources}, {Name: "class", Complete: classesOfSource}}}
 		}
 	}
+	if changeTemplate.URI == uri && s.tools.Tool(changeTool) != nil {
+		return &Prompt{Uses: []string{changeTool}, Arguments: []Argument{{Name: "id", Complete: ownChanges}}}
+	}
 	return nil
 }
 
 // sources completes the source of the class that is given, or of any.
-func sources(c *bailiwick.Call, _ string, given map[string]string) []string {
+func sources(_ context.Context, c *bailiwick.Call, _ string, given map[string]string) ([]string, error) {
 	var out []string
 	for _, v := range c.Views() {
 		if given["class"] == "" || given["class"] == v.Class().Name {
 			out = append(out, v.Source())
 		}
 	}
-	return out
+	return out, nil
 }
 
-func classesOfSource(c *bailiwick.Call, _ string, given map[string]string) []string {
+func classesOfSource(_ context.Context, c *bailiwick.Call, _ string, given map[string]string) ([]string, error) {
 	var out []string
 	for _, v := range c.Views() {
 		if given["source"] == "" || given["source"] == v.Source() {
 			out = append(out, v.Class().Name)
 		}
 	}
-	return out
+	return out, nil
 }
 
 // Resources lists the resources that who may read, by URI, from where cursor says: "" from the first.

@@ -101,7 +101,10 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 	if err := d.welcome(ctx, p, s, l); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	defer p.Apply(ctx, logger(d.Terminal, quiet()))()
+	log := logger(d.Terminal, quiet())
+	defer p.Announce(s)()
+	defer p.Apply(ctx, log)()
+	defer p.Tell(ctx, s, log)()
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(ctx, l, d.handler) }()
 	talked := d.show(ctx)

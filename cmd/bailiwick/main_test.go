@@ -97,6 +97,7 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"until":   until,
 	"id":      firstID,
 	"watch":   watch,
+	"follow":  follow,
 	"occupy":  occupy,
 	"ready":   readyz,
 }

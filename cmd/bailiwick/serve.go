@@ -223,6 +223,7 @@ func (r *serving) serveStdio(ctx context.Context, t *terminal.Terminal, c *confi
 	}
 	defer r.watch(ctx, new(live.Watcher))()
 	defer p.Apply(ctx, log)()
+	defer p.Tell(ctx, s, log)()
 	return s.ServeStdio(ctx, who)
 }
 

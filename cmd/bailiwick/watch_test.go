@@ -2,7 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
+	"os/exec"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -18,32 +22,103 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
+// An agent is a client that hears of resources.
+type agent struct {
+	ts *testscript.TestScript
+	*mcp.ClientSession
+	heard chan string
+}
+
+// connect speaks with a gateway.
+func connect(ctx context.Context, ts *testscript.TestScript, to mcp.Transport) *agent {
+	a := &agent{ts: ts, heard: make(chan string, 10)}
+	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { a.heard <- r.Params.URI }})
+	var err error
+	a.ClientSession, err = c.Connect(ctx, to, nil)
+	ts.Check(err)
+	return a
+}
+
+// told wants to hear of a resource within a second.
+func (a *agent) told(uri string) {
+	select {
+	case got := <-a.heard:
+		if got != uri {
+			a.ts.Fatalf("told of %s", got)
+		}
+	case <-time.After(time.Second):
+		a.ts.Fatalf("not told within a second")
+	}
+}
+
+// completes reports whether the id of the change at uri is offered when it is begun.
+func (a *agent) completes(ctx context.Context, uri string) bool {
+	id := uri[strings.LastIndexByte(uri, '/')+1:]
+	res, err := a.Complete(ctx, &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/resource", URI: "bailiwick://changes/{id}"},
+		Argument: mcp.CompleteParamsArgument{Name: "id", Value: id[:20]}})
+	a.ts.Check(err)
+	return slices.Contains(res.Completion.Values, id)
+}
+
+// call calls a tool and reads its answer.
+func (a *agent) call(ctx context.Context, tool string, arguments map[string]any, answer any) {
+	res, err := a.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
+	a.ts.Check(err)
+	text, err := json.Marshal(res.StructuredContent)
+	a.ts.Check(err)
+	if res.IsError || json.Unmarshal(text, answer) != nil {
+		a.ts.Fatalf("%s: %s", tool, text)
+	}
+}
+
+// follow URL TOKEN, or follow PROGRAM ARGUMENT… over its standard input and output: an agent proposes a change, subscribes
+// to it, takes it back and is told.
+func follow(ts *testscript.TestScript, neg bool, args []string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	var to mcp.Transport = &mcp.StreamableClientTransport{Endpoint: args[0], HTTPClient: &http.Client{Transport: bearer(args[1])}}
+	if !strings.HasPrefix(args[0], "http") {
+		program := exec.Command(args[0], args[1:]...)
+		program.Dir = ts.MkAbs(".")
+		to = &mcp.CommandTransport{Command: program}
+	}
+	a := connect(ctx, ts, to)
+	defer a.Close()
+	var found struct{ Results []struct{ ID string } }
+	a.call(ctx, "query_class", map[string]any{"class_name": "issues", "keys": []string{"id"}, "limit": 1}, &found)
+	var kept struct {
+		ID string `json:"change_id"`
+	}
+	a.call(ctx, "update_object", map[string]any{"class_name": "issues", "object_id": found.Results[0].ID, "data": map[string]any{"title": "Followed"}}, &kept)
+	uri := "bailiwick://changes/" + kept.ID
+	if !a.completes(ctx, uri) {
+		ts.Fatalf("%s is not completed", uri)
+	}
+	ts.Check(a.Subscribe(ctx, &mcp.SubscribeParams{URI: uri}))
+	time.Sleep(500 * time.Millisecond) // the SDK's Subscribe does not wait until it is acknowledged
+	a.call(ctx, "cancel_change", map[string]any{"change_id": kept.ID}, &kept)
+	a.told(uri)
+}
+
 // watch URL TOKEN URI COMMAND… reads a resource as an agent and subscribes to it, runs a command, and wants to be told of
 // the resource within a second of its end. With ! the resource must not be there for the agent.
 func watch(ts *testscript.TestScript, neg bool, args []string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	heard := make(chan string, 10)
-	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
-		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { heard <- r.Params.URI }})
-	session, err := c.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: args[0], HTTPClient: &http.Client{Transport: bearer(args[1])}}, nil)
-	ts.Check(err)
+	session := connect(ctx, ts, &mcp.StreamableClientTransport{Endpoint: args[0], HTTPClient: &http.Client{Transport: bearer(args[1])}})
 	defer session.Close()
-	_, err = session.ReadResource(ctx, &mcp.ReadResourceParams{URI: args[2]})
+	_, err := session.ReadResource(ctx, &mcp.ReadResourceParams{URI: args[2]})
 	if (err != nil) != neg {
 		ts.Fatalf("reading %s: %v", args[2], err)
+	}
+	if session.completes(ctx, args[2]) == neg {
+		ts.Fatalf("completing %s: %v", args[2], neg)
 	}
 	if neg {
 		return
 	}
 	ts.Check(session.Subscribe(ctx, &mcp.SubscribeParams{URI: args[2]}))
 	ts.Check(ts.Exec(args[3], args[4:]...))
-	select {
-	case uri := <-heard:
-		if uri != args[2] {
-			ts.Fatalf("told of %s", uri)
-		}
-	case <-time.After(time.Second):
-		ts.Fatalf("not told within a second")
-	}
+	session.told(args[2])
 }
