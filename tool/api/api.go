@@ -23,13 +23,10 @@ import (
 )
 
 // A Room is the tools over the APIs of one gateway.
-type Room struct {
-	gateway *bailiwick.Gateway
-	changes *changes.Room
-}
+type Room struct{ changes *changes.Room }
 
-// New returns the tools over the APIs of g; c tells agents of what they propose.
-func New(g *bailiwick.Gateway, c *changes.Room) *Room { return &Room{g, c} }
+// New returns the tools over the APIs of the gateway that c is over, which tells agents of what they propose.
+func New(c *changes.Room) *Room { return &Room{c} }
 
 // Tools returns the tools. Each is there for whom some API has an operation that it is for.
 func (r *Room) Tools() []tool.Tool {
@@ -39,7 +36,7 @@ func (r *Room) Tools() []tool.Tool {
 // Names are those of the tools that every Room has.
 func Names() []string {
 	var names []string
-	for _, t := range New(nil, nil).Tools() {
+	for _, t := range New(nil).Tools() {
 		names = append(names, t.Name)
 	}
 	return names
@@ -48,7 +45,7 @@ func Names() []string {
 // offers returns whether an API shows who an operation that is fits.
 func (r *Room) offers(is func(access.Class) bool) func(identity.Principal) bool {
 	return func(who identity.Principal) bool {
-		return slices.ContainsFunc(r.gateway.APIs(who), func(reach *operations.Reach) bool {
+		return slices.ContainsFunc(r.changes.Gateway().APIs(who), func(reach *operations.Reach) bool {
 			return slices.ContainsFunc(reach.View.Operations(), func(op *document.Operation) bool { return is(reach.View.Class(op)) })
 		})
 	}

@@ -87,7 +87,7 @@ func serve(t *testing.T, names ...string) *tool.Set {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := tool.NewSet(g, api.New(g, changes.New(changes.Options{Gateway: g})).Tools()...)
+	set, err := tool.NewSet(g, api.New(changes.New(changes.Options{Gateway: g})).Tools()...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestConversations(t *testing.T) {
 // TestSchemas keeps what the three tools cost at any size of the APIs: at most 600 tokens of four bytes (design 06).
 func TestSchemas(t *testing.T) {
 	size := 0
-	for _, tl := range api.New(nil, nil).Tools() {
+	for _, tl := range api.New(nil).Tools() {
 		doc, err := json.Marshal(map[string]any{"name": tl.Name, "title": tl.Title, "description": tl.Description, "inputSchema": tl.Input, "outputSchema": tl.Output,
 			"annotations": map[string]bool{"readOnlyHint": tl.Annotations.ReadOnly, "destructiveHint": tl.Annotations.Destructive, "idempotentHint": tl.Annotations.Idempotent, "openWorldHint": tl.Annotations.OpenWorld}})
 		if err != nil {

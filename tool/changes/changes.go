@@ -50,6 +50,9 @@ func New(o Options) *Room {
 	return r
 }
 
+// Gateway returns what the tools are over.
+func (r *Room) Gateway() *bailiwick.Gateway { return r.gateway }
+
 // SetActions puts other actions in the place of those there were. Tools of their own change with Tools.
 func (r *Room) SetActions(s *action.Set) { r.actions.Store(cmp.Or(s, &action.Set{})) }
 

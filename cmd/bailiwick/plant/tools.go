@@ -14,6 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/tool"
+	"github.com/bailiwick-dev/bailiwick/tool/api"
 	"github.com/bailiwick-dev/bailiwick/tool/changes"
 	"github.com/bailiwick-dev/bailiwick/tool/describe"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -95,6 +96,7 @@ func allTools(c *config.Config, room *changes.Room) []tool.Tool {
 	} else {
 		o.Writing, more = room, room.Tools()
 	}
+	more = append(more, api.New(room).Tools()...)
 	for i := range more {
 		if d, ok := c.Limits.Timeouts[more[i].Name]; ok {
 			more[i].Timeout = d
@@ -117,8 +119,12 @@ func CheckTools(c *config.Config) error { return c.CheckTools(ToolNames(c)) }
 
 // tools are those that c serves over sources: what only some sources can answer is served where there is such a one.
 func tools(c *config.Config, sources []config.Source, room *changes.Room) []tool.Tool {
+	called := slices.ContainsFunc(sources, func(s config.Source) bool { return s.OpenAPI != nil })
 	described := slices.ContainsFunc(sources, func(s config.Source) bool { return s.Metadata != nil })
 	return slices.DeleteFunc(allTools(c, room), func(t tool.Tool) bool {
+		if slices.Contains(api.Names(), t.Name) {
+			return !c.Tools.Allows(t.Name) || !called
+		}
 		about := slices.ContainsFunc(describe.Tools(nil), func(d tool.Tool) bool { return d.Name == t.Name })
 		return !c.Tools.Allows(t.Name) || about && !described || !about && c.Tools.Lean && !slices.Contains(tool.Lean(), t.Name)
 	})
