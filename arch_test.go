@@ -93,8 +93,8 @@ var mayImport = map[string]string{
 	// doors to people and agents
 	"tool":            ". identity policy problem query query/search schema shape tool/input value",
 	"tool/input":      "problem query value",
-	"tool/api":        ". identity policy policy/operations problem source/openapi/access source/openapi/answer source/openapi/document source/openapi/index source/openapi/render source/openapi/validate tool tool/changes value write",
-	"tool/changes":    ". action change identity policy problem query review schema tool value write",
+	"tool/api":        ". identity policy policy/operations problem source/openapi/answer source/openapi/index source/openapi/render source/openapi/validate tool tool/changes value write",
+	"tool/changes":    ". action change identity policy policy/operations problem query review schema tool value write",
 	"action":          "identity policy policy/against policy/expression policy/expression/template problem schema tool/input value write",
 	"tool/describe":   ". policy problem schema source tool value",
 	"prompt":          ". change identity policy problem query schema tool value",

@@ -21,6 +21,8 @@ type Reach struct {
 	Name        string // of the API
 	Description string
 	View        *view.View
+	Reads       bool // it has operations that only read
+	Writes      bool // it has others
 
 	api     *api
 	hidden  map[string]bool // the names of fields that are hidden in some schema
@@ -151,6 +153,10 @@ func (a *api) see(list identity.List, hides []bool) *Reach {
 		Field: fields(out),
 	})
 	r := &Reach{Name: a.name, Description: a.rules.Description, View: v, api: a, hidden: map[string]bool{}, checker: validate.New(v, validate.Options{OpenBodies: a.rules.OpenBodies})}
+	for _, op := range v.Operations() {
+		r.Reads = r.Reads || v.Class(op) == access.Read
+		r.Writes = r.Writes || v.Class(op) != access.Read
+	}
 	for _, h := range out {
 		for _, f := range h.Fields {
 			_, field := cutField(f)

@@ -14,8 +14,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy/operations"
 	"github.com/bailiwick-dev/bailiwick/problem"
-	"github.com/bailiwick-dev/bailiwick/source/openapi/access"
-	"github.com/bailiwick-dev/bailiwick/source/openapi/document"
 	"github.com/bailiwick-dev/bailiwick/source/openapi/validate"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/tool/changes"
@@ -42,13 +40,9 @@ func Names() []string {
 	return names
 }
 
-// offers returns whether an API shows who an operation that is fits.
-func (r *Room) offers(is func(access.Class) bool) func(identity.Principal) bool {
-	return func(who identity.Principal) bool {
-		return slices.ContainsFunc(r.changes.Gateway().APIs(who), func(reach *operations.Reach) bool {
-			return slices.ContainsFunc(reach.View.Operations(), func(op *document.Operation) bool { return is(reach.View.Class(op)) })
-		})
-	}
+// offers returns whether who sees an API that a tool is for.
+func (r *Room) offers(is func(*operations.Reach) bool) func(identity.Principal) bool {
+	return func(who identity.Principal) bool { return slices.ContainsFunc(r.changes.Gateway().APIs(who), is) }
 }
 
 // The arguments of calls, as the schemas of both tools have them.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	bailiwick "github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/source/openapi/access"
+	"github.com/bailiwick-dev/bailiwick/policy/operations"
 	"github.com/bailiwick-dev/bailiwick/source/openapi/answer"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -29,7 +29,7 @@ func (r *Room) callAPIRead() tool.Tool {
 		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true, OpenWorld: true},
 		Category:    tool.API,
 		Timeout:     60 * time.Second,
-		Offered:     r.offers(func(c access.Class) bool { return c == access.Read }),
+		Offered:     r.offers(func(reach *operations.Reach) bool { return reach.Reads }),
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
 			reach, err := named(c, word(in, "source"), word(in, "operationId"))
 			if err != nil {

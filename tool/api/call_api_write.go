@@ -8,7 +8,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/policy/operations"
-	"github.com/bailiwick-dev/bailiwick/source/openapi/access"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -27,7 +26,7 @@ func (r *Room) callAPIWrite() tool.Tool {
 		Writes:      policy.WriteAction, Scope: identity.Write, Proposes: true,
 		Category: tool.API,
 		Timeout:  60 * time.Second,
-		Offered:  r.offers(func(c access.Class) bool { return c != access.Read }),
+		Offered:  r.offers(func(reach *operations.Reach) bool { return reach.Writes }),
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
 			reach, err := named(c, word(in, "source"), word(in, "operationId"))
 			if err != nil {

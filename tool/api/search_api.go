@@ -9,7 +9,6 @@ import (
 	bailiwick "github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/policy/operations"
 	"github.com/bailiwick-dev/bailiwick/problem"
-	"github.com/bailiwick-dev/bailiwick/source/openapi/access"
 	"github.com/bailiwick-dev/bailiwick/source/openapi/index"
 	"github.com/bailiwick-dev/bailiwick/source/openapi/render"
 	"github.com/bailiwick-dev/bailiwick/tool"
@@ -29,7 +28,7 @@ func (r *Room) searchAPI() tool.Tool {
 		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true},
 		Category:    tool.API,
 		Timeout:     10 * time.Second,
-		Offered:     r.offers(func(access.Class) bool { return true }),
+		Offered:     r.offers(func(*operations.Reach) bool { return true }),
 		Handle: func(_ context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
 			found, err := search(c, in)
 			if err != nil {

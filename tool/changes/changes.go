@@ -15,6 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/policy/operations"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -133,7 +134,13 @@ func (r *Room) anything(who identity.Principal) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(r.actions.Load().All(), func(a *action.Action) bool { return a.Tool && who.Tools.Allows(a.Name) && r.may(who, a) })
+	return slices.ContainsFunc(r.actions.Load().All(), func(a *action.Action) bool { return a.Tool && who.Tools.Allows(a.Name) && r.may(who, a) }) || r.calls(who)
+}
+
+// calls reports whether who may propose a call of some API.
+func (r *Room) calls(who identity.Principal) bool {
+	ask := bailiwick.Ask{Tool: "call_api_write", Needs: identity.Write, Writes: policy.WriteAction, Proposes: true}
+	return r.gateway.May(who, ask) == nil && slices.ContainsFunc(r.gateway.APIs(who), func(reach *operations.Reach) bool { return reach.Writes })
 }
 
 // Writable reports whether who may set a field of v by proposing it as it is: what get_schema tells.
