@@ -3,6 +3,8 @@ package plant
 import (
 	"cmp"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/action"
@@ -48,7 +50,9 @@ func runnable(c *config.Config, set *action.Set) error {
 		case action.Go:
 			wrong(a, "do", "go runs a function of a program that embeds Bailiwick; this one has none")
 		case action.HTTP:
-			wrong(a, "api", "http actions are not supported yet by this version; take it out")
+			if key, message := callable(c, a); message != "" {
+				wrong(a, key, message)
+			}
 		}
 		i := slices.IndexFunc(c.Sources, func(s config.Source) bool { return s.Name == a.Class.Source })
 		if a.Do != action.SQL || i < 0 {
@@ -76,6 +80,25 @@ func runnable(c *config.Config, set *action.Set) error {
 		return nil
 	}
 	return faults
+}
+
+// callable tells why an action (do: http) calls nothing, and the key that says so; "" where it calls an operation.
+func callable(c *config.Config, a *action.Action) (key, message string) {
+	rules, ok := c.Rules.APIs[a.API]
+	if !ok {
+		return "api", fmt.Sprintf("no source that is an HTTP API is called %q%s", a.API, problem.DidYouMean(problem.Nearest(a.API, slices.Sorted(maps.Keys(c.Rules.APIs)), 3)))
+	}
+	if rules.Document == nil {
+		return "", "" // which is a fault of its own
+	}
+	var ids []string
+	for _, op := range rules.Document.Operations {
+		if op.ID == a.Operation || op.Name() == a.Operation {
+			return "", ""
+		}
+		ids = append(ids, op.ID)
+	}
+	return "operation", fmt.Sprintf("%s has no operation %q%s", a.API, a.Operation, problem.DidYouMean(problem.Nearest(a.Operation, ids, 3)))
 }
 
 // allTools are the tools that a configuration can name, over room; nil for tools that are named and not called.
