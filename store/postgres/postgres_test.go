@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"context"
 	"sync"
 	"testing"
 
@@ -36,6 +37,40 @@ func open(t testing.TB, url string) *postgres.Store {
 }
 
 func TestStore(t *testing.T) { storetest.Run(t, places(t)) }
+
+func TestMain(m *testing.M) {
+	storetest.Main(m, func(ctx context.Context, url string) (storetest.Store, error) { return postgres.Open(ctx, url) })
+}
+
+func TestKill(t *testing.T) {
+	storetest.Killed(t, func(t *testing.T, url string) storetest.Store { return open(t, url) }, testservices.Postgres(t), true)
+}
+
+func TestTampering(t *testing.T) {
+	url := testservices.Postgres(t)
+	s := open(t, url)
+	defer s.Close()
+	db := connect(t, url)
+	if _, err := db.Exec(t.Context(), "TRUNCATE bailiwick.audit"); err == nil {
+		t.Error("the log was emptied")
+	}
+	storetest.Tampered(t, s, storetest.Database{Schema: "bailiwick.", Byte: `'\x00'`, Off: "ALTER TABLE {audit} DISABLE TRIGGER USER",
+		Exec: func(text string) error { _, err := db.Exec(t.Context(), text); return err }})
+}
+
+func BenchmarkAppendParallel(b *testing.B) {
+	s := open(b, testservices.Postgres(b))
+	defer s.Close()
+	b.SetParallelism(64)
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			r := record(1)
+			if err := s.Append(b.Context(), &r); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
 
 func BenchmarkChanges(b *testing.B) {
 	s := open(b, testservices.Postgres(b))

@@ -1,121 +1,26 @@
 package sqlite_test
 
 import (
-	"bufio"
 	"context"
-	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
+	"github.com/bailiwick-dev/bailiwick/store/storetest"
 )
 
-// TestMain lets the test binary be another process: one that appends to a file until it is killed, and prints the
-// number of each record that it was promised.
 func TestMain(m *testing.M) {
-	if path := os.Getenv("BAILIWICK_TEST_APPEND"); path != "" {
-		fmt.Fprintln(os.Stderr, appendForever(path))
-		os.Exit(1)
-	}
-	os.Exit(m.Run())
+	storetest.Main(m, func(ctx context.Context, path string) (storetest.Store, error) { return sqlite.Open(ctx, path) })
 }
 
-func appendForever(path string) error {
-	ctx := context.Background()
-	s, err := sqlite.Open(ctx, path)
-	if err != nil {
-		return err
-	}
-	failed := make(chan error)
-	for w := range 4 {
-		go func() {
-			for n := w; ; n++ {
-				r := record(n)
-				if err := s.Append(ctx, &r); err != nil {
-					failed <- err
-					return
-				}
-				fmt.Println(r.Seq)
-			}
-		}()
-	}
-	return <-failed
-}
-
-// appender starts a process that appends to path.
-func appender(t *testing.T, path string) (cmd *exec.Cmd, out *bufio.Scanner) {
-	t.Helper()
-	cmd = exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "BAILIWICK_TEST_APPEND="+path)
-	cmd.Stderr = os.Stderr
-	pipe, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	return cmd, bufio.NewScanner(pipe)
-}
-
-// kills is how often TestKill kills; BAILIWICK_KILLS makes the long form.
-func kills() int {
-	if n, err := strconv.Atoi(os.Getenv("BAILIWICK_KILLS")); err == nil {
-		return n
-	}
-	return 8
-}
-
-// TestKill kills two processes that append to one file, at any time, again and again: the log stays whole and every
-// record that was promised is in it, once.
 func TestKill(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "b.db")
-	promised := map[int64]bool{}
-	for range kills() {
-		a, outA := appender(t, path)
-		b, outB := appender(t, path)
-		if !outA.Scan() || !outB.Scan() { // both are at work
-			t.Fatal("an appender died by itself")
-		}
-		first := []string{outA.Text(), outB.Text()}
-		time.AfterFunc(2*time.Millisecond+rand.N(40*time.Millisecond), func() { a.Process.Kill(); b.Process.Kill() })
-		for _, out := range []*bufio.Scanner{outA, outB} {
-			for out.Scan() {
-				first = append(first, out.Text())
-			}
-		}
-		a.Wait()
-		b.Wait()
-		for _, text := range first {
-			seq, err := strconv.ParseInt(text, 10, 64)
-			if err != nil {
-				continue // a line cut short
-			}
-			if promised[seq] {
-				t.Fatalf("record %d was promised twice", seq)
-			}
-			promised[seq] = true
-		}
-		s := openFile(t, path)
-		report, err := audit.Verify(t.Context(), s)
-		if err != nil || !report.Whole() {
-			t.Fatalf("%+v, %v", report, err)
-		}
-		for seq := range promised {
-			if seq > report.Records {
-				t.Fatalf("record %d of %d was promised and is gone", seq, report.Records)
-			}
-		}
-		s.Close()
-	}
-	t.Logf("%d records promised, none lost", len(promised))
+	dir := t.TempDir()
+	// One that stands still may hold the lock of the file.
+	storetest.Killed(t, func(t *testing.T, path string) storetest.Store { return openFile(t, path) }, filepath.Join(dir, "b.db"), false)
 }
 
 // TestDiskFull fills a small file system: the caller is told, the log stays whole, and when there is room again it

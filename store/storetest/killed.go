@@ -1,4 +1,4 @@
-package postgres_test
+package storetest
 
 import (
 	"bufio"
@@ -15,31 +15,34 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/store/postgres"
-	"github.com/bailiwick-dev/bailiwick/testservices"
 )
 
-// TestMain lets the test binary be another replica: one that writes until it is killed, and prints what it was promised.
-func TestMain(m *testing.M) {
-	if url := os.Getenv("BAILIWICK_TEST_REPLICA"); url != "" {
-		fmt.Fprintln(os.Stderr, writeForever(url))
-		os.Exit(1)
+// writesTo names the place that another process of the test writes to.
+const writesTo = "BAILIWICK_TEST_WRITES_TO"
+
+// Main is TestMain of a store's tests: it lets the test binary be another process, one that writes to the store at a place
+// until it is killed, and prints what it was promised. Killed starts such processes.
+func Main(m *testing.M, open func(ctx context.Context, place string) (Store, error)) {
+	place := os.Getenv(writesTo)
+	if place == "" {
+		os.Exit(m.Run())
 	}
-	os.Exit(m.Run())
+	s, err := open(context.Background(), place)
+	if err == nil {
+		err = writeForever(s)
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
 }
 
 // writeForever appends records, and files and rejects changes.
-func writeForever(url string) error {
+func writeForever(s Store) error {
 	ctx := context.Background()
-	s, err := postgres.Open(ctx, url)
-	if err != nil {
-		return err
-	}
 	failed := make(chan error)
 	for w := range 4 {
 		go func() {
 			for n := w; ; n++ {
-				r := record(n)
+				r := record("w", n)
 				if err := s.Append(ctx, &r); err != nil {
 					failed <- err
 					return
@@ -50,7 +53,8 @@ func writeForever(url string) error {
 	}
 	go func() {
 		for {
-			c := pending(fmt.Sprintf("%026d", rand.Int64()))
+			c := plain(0, "killed")
+			c.ID, c.Digest = fmt.Sprintf("%026d", rand.Int64()), fmt.Sprintf("%064d", rand.Int64())
 			c, err := s.Put(ctx, c, time.Hour, 1<<30)
 			if err == nil {
 				fmt.Println("change", c.ID, "1")
@@ -67,11 +71,11 @@ func writeForever(url string) error {
 	return <-failed
 }
 
-// replica starts a process over the store at url.
-func replica(t *testing.T, url string) (*exec.Cmd, *bufio.Scanner) {
+// writer starts a process that writes to a place.
+func writer(t *testing.T, place string) (*exec.Cmd, *bufio.Scanner) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "BAILIWICK_TEST_REPLICA="+url)
+	cmd.Env = append(os.Environ(), writesTo+"="+place)
 	cmd.Stderr = os.Stderr
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
@@ -83,7 +87,7 @@ func replica(t *testing.T, url string) (*exec.Cmd, *bufio.Scanner) {
 	return cmd, bufio.NewScanner(pipe)
 }
 
-// kills is how often TestKill kills; BAILIWICK_KILLS makes the long form.
+// kills is how often Killed kills; BAILIWICK_KILLS makes the long form.
 func kills() int {
 	if n, err := strconv.Atoi(os.Getenv("BAILIWICK_KILLS")); err == nil {
 		return n
@@ -91,29 +95,52 @@ func kills() int {
 	return 6
 }
 
-// TestKill kills or stops two replicas that write to one store, at any time, again and again: the audit stays whole, what
-// was promised is in it once, and each change stands where its last promise says or one step further, with its events.
-func TestKill(t *testing.T) {
-	url := testservices.Postgres(t)
-	s := open(t, url)
-	defer s.Close()
-	promised, versions := map[int64]bool{}, map[string]int64{}
+// promises are what processes were told is kept.
+type promises struct {
+	records map[int64]bool
+	changes map[string]int64 // the version that each was taken to
+}
+
+// note takes a line that a process has printed.
+func (p *promises) note(t *testing.T, line string) {
+	t.Helper()
+	words := strings.Fields(line)
+	if len(words) == 0 {
+		return
+	}
+	switch n, err := strconv.ParseInt(words[len(words)-1], 10, 64); {
+	case err != nil: // a line cut short
+	case words[0] == "record" && p.records[n]:
+		t.Fatalf("record %d was promised twice", n)
+	case words[0] == "record":
+		p.records[n] = true
+	case words[0] == "change" && len(words) == 3 && len(words[1]) == 26:
+		p.changes[words[1]] = n
+	}
+}
+
+// Killed kills two processes that write to one place, at any time, again and again: the audit stays whole, what was
+// promised is in it once, and each change stands where its last promise says or one step further, with its events. With
+// stop it also holds one still before, in every second round, beside which the store goes on.
+func Killed(t *testing.T, open Open, place string, stop bool) {
+	s := handle(t, open, place)
+	p := promises{map[int64]bool{}, map[string]int64{}}
 	for round := range kills() {
-		a, outA := replica(t, url)
-		b, outB := replica(t, url)
+		a, outA := writer(t, place)
+		b, outB := writer(t, place)
 		if !outA.Scan() || !outB.Scan() { // both are at work
-			t.Fatal("a replica died by itself")
+			t.Fatal("a process died by itself")
 		}
 		lines := []string{outA.Text(), outB.Text()}
 		time.Sleep(2*time.Millisecond + rand.N(40*time.Millisecond))
-		if round%2 == 0 {
-			a.Process.Signal(syscall.SIGSTOP) // one that stands still holds nobody up
-			r := record(1)
+		if stop && round%2 == 0 {
+			a.Process.Signal(syscall.SIGSTOP)
+			r := record("w", 1)
 			began := time.Now()
 			if err := s.Append(t.Context(), &r); err != nil || time.Since(began) > 5*time.Second {
 				t.Errorf("beside one that stands still: %v after %v", err, time.Since(began))
 			}
-			promised[r.Seq] = true
+			p.records[r.Seq] = true
 		}
 		a.Process.Kill()
 		b.Process.Kill()
@@ -125,34 +152,28 @@ func TestKill(t *testing.T) {
 		a.Wait()
 		b.Wait()
 		for _, line := range lines {
-			words := strings.Fields(line)
-			switch n, err := strconv.ParseInt(words[len(words)-1], 10, 64); {
-			case err != nil: // a line cut short
-			case words[0] == "record" && promised[n]:
-				t.Fatalf("record %d was promised twice", n)
-			case words[0] == "record":
-				promised[n] = true
-			case words[0] == "change" && len(words) == 3 && len(words[1]) == 26:
-				versions[words[1]] = n
-			}
+			p.note(t, line)
 		}
 		report, err := audit.Verify(t.Context(), s)
 		if err != nil || !report.Whole() {
 			t.Fatalf("%+v, %v", report, err)
 		}
-		for seq := range promised {
+		for seq := range p.records {
 			if seq > report.Records {
 				t.Fatalf("record %d of %d was promised and is gone", seq, report.Records)
 			}
 		}
 	}
-	wantVersions(t, s, versions)
-	t.Logf("%d records and %d changes promised, none lost", len(promised), len(versions))
+	wantVersions(t, s, p.changes)
+	t.Logf("%d records and %d changes promised, none lost", len(p.records), len(p.changes))
 }
 
 // wantVersions fails unless each change is as far as was promised, with an event for each step.
-func wantVersions(t *testing.T, s *postgres.Store, promised map[string]int64) {
+func wantVersions(t *testing.T, s Store, promised map[string]int64) {
 	t.Helper()
+	if len(promised) == 0 {
+		t.Fatal("no change was promised")
+	}
 	events := map[string]int64{}
 	for after := int64(0); ; {
 		page, err := s.Events(t.Context(), after, 1000)
