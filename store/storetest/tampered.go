@@ -20,19 +20,7 @@ type Database struct {
 // Tampered edits a new store behind its back: every edit is found, and told of at its place. Each case is undone before
 // the next.
 func Tampered(t *testing.T, s Store, db Database) {
-	const written = 900
-	var writing sync.WaitGroup
-	for w := range 64 {
-		writing.Go(func() {
-			for n := w; n < written; n += 64 {
-				r := record("w", n)
-				if err := s.Append(t.Context(), &r); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	writing.Wait()
+	appendMany(t, s, 900)
 	run := func(text string) {
 		t.Helper()
 		for statement := range strings.SplitSeq(text, ";") {
@@ -85,4 +73,21 @@ func Tampered(t *testing.T, s Store, db Database) {
 			run("DELETE FROM {audit};INSERT INTO {audit} SELECT * FROM whole;DELETE FROM {head};INSERT INTO {head} SELECT * FROM head")
 		})
 	}
+}
+
+// appendMany appends n records, by many at once.
+func appendMany(t *testing.T, s Store, n int) {
+	t.Helper()
+	var writing sync.WaitGroup
+	for w := range 64 {
+		writing.Go(func() {
+			for i := w; i < n; i += 64 {
+				r := record("w", i)
+				if err := s.Append(t.Context(), &r); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	writing.Wait()
 }
