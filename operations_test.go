@@ -250,6 +250,7 @@ func TestCallEnds(t *testing.T) {
 		{"the API breaks", func(_ *office, h *hall) { h.fails = 500 }, "unknown ", 1},
 		{"the API hangs up", func(_ *office, h *hall) { h.fails = -1 }, "unknown ", 1},
 		{"the machine has changed", func(_ *office, h *hall) { h.machine["size"] = 7 }, "stale ", 0},
+		{"what the agent doesn't see has changed", func(_ *office, h *hall) { h.machine["adminNote"] = "another" }, "applied ", 1},
 		{"the machine is gone", func(_ *office, h *hall) { h.machine = nil }, "failed ", 0},
 		{"the rules hide it now", func(o *office, _ *hall) {
 			rules := o.rules
