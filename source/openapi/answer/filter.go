@@ -1,6 +1,8 @@
 package answer
 
 import (
+	"slices"
+
 	"github.com/bailiwick-dev/bailiwick/source/openapi/document"
 	"github.com/bailiwick-dev/bailiwick/source/openapi/view"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -127,12 +129,16 @@ type pairName struct {
 
 // pair returns the name of an object that is a name and a value, as settings often are: {name: DB_PASSWORD, value: …}.
 func (w *walker) pair(members []value.Member, n *node) pairName {
+	if !slices.ContainsFunc(members, func(m value.Member) bool { return plain(m.Name) == "value" }) {
+		return pairName{}
+	}
 	for _, m := range members {
-		if name := plain(m.Name); (name == "name" || name == "key") && m.Value.Kind() == value.String && len(m.Value.Text()) <= 100 {
-			// A hidden name decides nothing.
-			if _, ok := w.member(n, m.Name); ok && w.o.Mask(m.Value.Text()) {
-				return pairName{m.Value.Text(), coverOf(m.Value.Text())}
-			}
+		if name := plain(m.Name); name != "name" && name != "key" || m.Value.Kind() != value.String || len(m.Value.Text()) > 100 {
+			continue
+		}
+		// A hidden name decides nothing.
+		if _, ok := w.member(n, m.Name); ok && w.o.Mask(m.Value.Text()) {
+			return pairName{m.Value.Text(), coverOf(m.Value.Text())}
 		}
 	}
 	return pairName{}
