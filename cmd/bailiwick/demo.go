@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -54,6 +55,7 @@ type demonstration struct {
 	tokens map[string]string // by tenant
 
 	handler http.Handler // all doors
+	withAPI bool         // the configuration has one; one of an earlier demo may not
 	signIn  string       // the address that signs the reviewer in, once
 	second  string       // likewise the second one, for what wants two approvals
 }
@@ -82,10 +84,11 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(d.dir)) }()
 	}
-	c, err := d.prepare(ctx)
+	c, stop, err := d.prepare(ctx)
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, stop()) }()
 	p, err := plant.Build(ctx, c)
 	if err != nil {
 		return err
@@ -117,31 +120,33 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 	return errors.Join(talked, <-ended)
 }
 
-// prepare writes the tracker and its configuration, where they are not there yet, and reads it.
-func (d *demonstration) prepare(ctx context.Context) (*config.Config, error) {
+// prepare writes the tracker and its configuration, where they are not there yet, serves its API until stop is called, and
+// reads the configuration.
+func (d *demonstration) prepare(ctx context.Context) (c *config.Config, stop func() error, err error) {
 	dir, err := filepath.Abs(d.dir)
 	if err != nil {
-		return nil, fmt.Errorf("find the folder: %w", err)
+		return nil, nil, fmt.Errorf("find the folder: %w", err)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the folder: %w", err)
+		return nil, nil, fmt.Errorf("make the folder: %w", err)
 	}
 	d.dir, d.file = dir, filepath.Join(dir, plant.DefaultFile)
 	if err := demo.Create(ctx, filepath.Join(dir, "tracker.db")); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, err
+		return nil, nil, err
 	}
-	f, err := os.OpenFile(d.file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return plant.LoadFile(d.file)
+	if err := writeMissing(d.file, configuration); err != nil {
+		return nil, nil, err
 	}
+	stop, err = d.serveAPI(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("write the configuration: %w", err)
+		return nil, nil, err
 	}
-	_, err = f.WriteString(demo.Config)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, fmt.Errorf("write the configuration: %w", err)
+	c, err = plant.LoadFile(d.file)
+	if err != nil {
+		return nil, nil, errors.Join(err, stop())
 	}
-	return plant.LoadFile(d.file)
+	d.withAPI = slices.ContainsFunc(c.Sources, func(s config.Source) bool { return s.OpenAPI != nil })
+	return c, stop, nil
 }
 
 func (d *demonstration) makeTokens(ctx context.Context, tokens *identity.Tokens) error {

@@ -62,8 +62,6 @@ func (d *demonstration) show(ctx context.Context) error {
 		for _, tenant := range []string{demo.Acme, demo.Globex} {
 			d.Printf("  token of %-7s %s\n", tenant, terminal.Styled(terminal.Green, d.tokens[tenant]))
 		}
-		d.Printf("\n%s  %s\n\n  %s\n", terminal.Styled(terminal.Bold, "Console"), terminal.Styled(terminal.Faint, "where "+reviewer+" reviews changes, reads the audit, sees what agents see; the link signs in once"),
-			terminal.Styled(terminal.Blue, d.signIn))
 		d.printClients()
 		d.Printf("\n%s  %s\n", terminal.Styled(terminal.Bold, "A first conversation"), terminal.Styled(terminal.Faint, "real calls over MCP, with the token of acme"))
 	}
@@ -80,10 +78,18 @@ func (d *demonstration) show(ctx context.Context) error {
 	if err := d.otherTenant(ctx); err != nil {
 		return err
 	}
-	if !d.JSON {
-		d.Printf("\n%s  %s\n", terminal.Styled(terminal.Bold, "And what an agent may want to change"), terminal.Styled(terminal.Faint, "proposed, never executed"))
+	n := len(conversation) + 2
+	if d.withAPI {
+		d.heading("The same tracker over its own HTTP API", "found, read and called by what its OpenAPI document says")
+		for _, s := range calls {
+			if err := d.play(ctx, c, n, s); err != nil {
+				return err
+			}
+			n++
+		}
 	}
-	if err := errors.Join(d.propose(ctx, c, len(conversation)+2), d.showReview()); err != nil || d.JSON {
+	d.heading("And what an agent may want to change", "proposed, never executed")
+	if err := errors.Join(d.propose(ctx, c, n), d.proposeCall(ctx, c, n+len(wishes)), d.showReview()); err != nil || d.JSON {
 		return err
 	}
 	if d.once {
@@ -93,6 +99,13 @@ func (d *demonstration) show(ctx context.Context) error {
 	d.Printf("\nThe rules are in %s\nEvery call is in the audit: %s\n\nServing until Ctrl-C.\n", terminal.Styled(terminal.Blue, d.file),
 		terminal.Styled(terminal.Blue, "bailiwick audit tail --store "+d.dir+"/bailiwick.db"))
 	return nil
+}
+
+// heading begins a part of the conversation.
+func (d *demonstration) heading(says, more string) {
+	if !d.JSON {
+		d.Printf("\n%s  %s\n", terminal.Styled(terminal.Bold, says), terminal.Styled(terminal.Faint, more))
+	}
 }
 
 func (d *demonstration) printClients() {
