@@ -153,9 +153,7 @@ func (c *Check) Arguments(d Described, args value.Value, at string) ([]write.Dou
 	var doubts []write.Doubt
 	o := check.Options{At: at, Changes: c.changes, Fields: c.fields, Others: true, Key: keys(d.Class), Open: d.Class.Recordless}
 	for _, f := range check.Record(pointers(d.Class), args, o) {
-		if f.Rule == check.Required && f.Pointer == at {
-			f.Pointer = strings.TrimSuffix(check.Pointer(at, c.argument(f.Field)), "/")
-		}
+		f.Pointer = strings.TrimSuffix(check.Pointer(at, c.argument(f.Field)), "/") // of what is missing, too
 		if d.sees(f.Field) {
 			told = append(told, f)
 		} else {

@@ -43,6 +43,7 @@ func account() schema.Class {
 
 var catalogue = []schema.Class{account(),
 	{Source: "org", Name: "Empty__c", Recordless: true},
+	{Source: "org", Name: "Lead", Recordless: true, Fields: []schema.Field{{Name: "Phone", Type: schema.String, NotNull: true, Required: true}, {Name: "Email", Type: schema.String}}},
 	{Source: "app", Name: "orders", Key: []string{"id"}, Relations: []schema.Relation{{Fields: []string{"buyer"}, Target: "orders", TargetFields: []string{"id"}}}, Fields: []schema.Field{
 		{Name: "id", Type: schema.Integer, NotNull: true, Required: true}, {Name: "buyer", Type: schema.Integer}, {Name: "n", Type: schema.Integer}, {Name: "doc", Type: schema.Any}}},
 	{Source: "crm", Name: "orders", Fields: []schema.Field{{Name: "id", Type: schema.Integer}}},
@@ -51,7 +52,8 @@ var catalogue = []schema.Class{account(),
 func rules(t *testing.T) *policy.Policy {
 	t.Helper()
 	p, err := policy.New(policy.Rules{Unlisted: true, Classes: map[string]policy.ClassRule{
-		"Account": {Denied: []string{"SSN__c"}, Mask: map[string]policy.Mask{"Rating": policy.Null}}}}, catalogue)
+		"Account": {Denied: []string{"SSN__c"}, Mask: map[string]policy.Mask{"Rating": policy.Null}},
+		"Lead": {Mask: map[string]policy.Mask{"Phone": policy.Null}}}}, catalogue)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,6 +77,7 @@ func TestCompile(t *testing.T) {
 		{against.Declaration{Class: "Account", Fields: named, Record: against.New}, all, ""},
 		{against.Declaration{Class: "org.Account"}, []string{"Name", "dry"}, ""},
 		{against.Declaration{Class: "org.Account", Fields: map[string]string{"secret": "SSN__c"}}, []string{"secret"}, ""}, // the owner may; the caller isn't told
+		{against.Declaration{Class: "Lead", Record: against.New}, []string{"Email"}, ""},
 		{against.Declaration{Class: "Acount"}, all, "class: there is no such class; did you mean Account or org.Account?"},
 		{against.Declaration{Class: "orders"}, all, "class: 2 sources have such a class; write source.Class"},
 		{against.Declaration{Class: "Empty__c"}, all, "class: nothing is known of the fields of org.Empty__c: its source describes none of them, or can't read them"},
@@ -86,6 +89,7 @@ func TestCompile(t *testing.T) {
 			": a new record of org.Account needs Name, Active__c, and no argument is for it; fields says which is, and record: change asks only for what is right in what is given"},
 		{against.Declaration{Class: "Account", Record: against.Change}, all, ""},
 		{against.Declaration{Class: "Account", Fields: map[string]string{"activ": "Active__c"}}, all, `fields.activ: there is no argument "activ"; did you mean active?`},
+		{against.Declaration{Class: "Account", Fields: map[string]string{"b": "Active__c"}, Record: against.New}, []string{"a"}, `fields.b: there is no argument "b"`}, // and no more is said
 		{against.Declaration{Class: "Account", Fields: map[string]string{"active": "Active_c"}}, all, `fields.active: org.Account has no field "Active_c"; did you mean Active__c?`},
 		{against.Declaration{Class: "Account", Fields: map[string]string{"active": "Name"}}, all, "fields: the arguments Name and active are both for the field Name"},
 	} {
@@ -207,7 +211,7 @@ func TestTable(t *testing.T) {
 		{`{"buyer": "x", "n": "9", "doc": []}`, "invalid_argument /buyer near []\n/buyer type buyer must be a whole number of at most 64 bits, not the text \"x\"\n" +
 			"/n type n must be a whole number of at most 64 bits, not the text \"9\"\n/doc type doc must be a text, a number or a boolean, not a list"},
 	} {
-		if got := outcome(check.Arguments(against.Described{Class: &catalogue[2], View: view}, read(t, c.args), "")); got != c.want {
+		if got := outcome(check.Arguments(against.Described{Class: &catalogue[3], View: view}, read(t, c.args), "")); got != c.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", c.args, got, c.want)
 		}
 	}
@@ -233,6 +237,19 @@ func TestHints(t *testing.T) {
 		}
 		if got := string(check.Narrowed(c.view, declared).AppendJSON(nil)); got != c.schema {
 			t.Errorf("schema %s\nwant %s", got, c.schema)
+		}
+	}
+	for _, c := range []struct {
+		record            against.Record
+		declared, narrows string
+	}{
+		{against.New, `{"properties":{"Id":{},"Name":{},"Active__c":{"default":true},"Industry":{"type":"number"}}}`,
+			`{"properties":{"Id":{"type":"string"},"Name":{"type":"string","maxLength":5},"Active__c":{"default":true,"type":"boolean"},"Industry":{"type":"number"}},"required":["Name"]}`},
+		{against.Change, `{"properties":{"Name":{}}}`, `{"properties":{"Name":{"type":"string","maxLength":5}}}`},
+	} {
+		check := compiled(t, against.Declaration{Class: "Account", Record: c.record}, "Id", "Name", "Active__c", "Industry")
+		if got := string(check.Narrowed(p.Fresh(whole, &now), read(t, c.declared)).AppendJSON(nil)); got != c.narrows {
+			t.Errorf("schema %s\nwant %s", got, c.narrows)
 		}
 	}
 	if got, _ := compiled(t, against.Declaration{Class: "Account"}, "Name").Hint(p.Fresh(whole, &now)).Get("record"); got.Text() != "change" {

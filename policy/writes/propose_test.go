@@ -239,6 +239,8 @@ func TestCalls(t *testing.T) {
 		return p
 	}
 	who := identity.Principal{ID: "token:1", Owner: "ana", Scopes: []identity.Scope{identity.Read, identity.Write}}
+	reader, dropper := who, who
+	reader.Scopes, dropper.Scopes = []identity.Scope{identity.Read}, []identity.Scope{identity.Read, identity.Delete}
 	call := func(operation, request string) write.Request {
 		return write.Request{Writes: parsed(t, `{"op": "call", "source": "flow", "operation": "`+operation+`", "request": `+request+`}`)}
 	}
@@ -257,6 +259,9 @@ func TestCalls(t *testing.T) {
 	for _, row := range []struct{ got, want string }{
 		{sent(writes.Propose(open, who, put)), `flow PUT /teams/a%2Fb {"method":"PUT","target":"/teams/a%2Fb","headers":{"Accept":"application/json, */*;q=0.5","Content-Type":"application/json"},"body":"{\"n\":9007199254740993}"}`},
 		{sent(writes.Propose(open, who, two)), "invalid_argument  /writes/0: an API takes one call at a time, not all or none of several"},
+		{sent(writes.Propose(open, reader, put)), "permission_denied scope /operationId: setTeam is a write operation: it needs the scope write"},
+		{sent(writes.Propose(open, dropper, call("dropTeam", `{"path": {"id": "1"}}`))), "flow DELETE /teams/1 "},
+		{sent(writes.Propose(open, who, write.Request{Writes: []write.Write{&write.Call{Source: "flew", Operation: "setTeam", Request: value.OfObject(nil)}}})), "not_found"},
 		{sent(writes.Propose(denied, who, put)), "permission_denied write_denied /operationId: setTeam can't be called by an agent"},
 		{sent(writes.Propose(with(operations.Rules{}, policy.Gates{Writes: policy.Off}), who, put)), "permission_denied gate : writes are switched off (gates.writes)"},
 		{sent(writes.Propose(open, who, call("dropTeam", `{"path": {"id": "1"}}`))), "permission_denied scope /operationId: dropTeam is a destructive operation: it needs the scope delete"},

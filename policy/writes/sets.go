@@ -72,8 +72,8 @@ func (w *writer) set(v *policy.View, m value.Member, op write.Op) (Set, *check.F
 		return Set{}, fault, nil
 	}
 	s := Set{Field: f, Value: fitted}
-	if to, ok := v.Pointer(f.Name); ok && !fitted.IsNull() {
-		s.Points = to.Target
+	if to, _ := v.Pointer(f.Name); !fitted.IsNull() {
+		s.Points = to.Target // "" of what is no pointer
 	}
 	return s, nil, nil
 }

@@ -28,8 +28,8 @@ func typed(f *schema.Field, v value.Value, o Options) (fitted value.Value, must 
 		v, ok = dated(v)
 		must = "a date in ISO 8601, as in 2026-01-31T13:00:00Z"
 	case schema.Day:
-		v, ok = dated(v)
-		ok, must = ok && v.Kind() == value.Day, "a date without a time, as in 2026-01-31"
+		v, _ = dated(v) // what is no date is no day
+		ok, must = v.Kind() == value.Day, "a date without a time, as in 2026-01-31"
 	case schema.Bytes:
 		v, ok = raw(v)
 		must = "bytes in base64"
@@ -49,9 +49,6 @@ func whole(v value.Value, key bool) (value.Value, bool) {
 	if key && v.Kind() == value.String {
 		n, _ := strconv.ParseInt(v.Text(), 10, 64) // what isn't one comes out as another text
 		return value.OfInt(n), strconv.FormatInt(n, 10) == v.Text()
-	}
-	if !v.IsNumber() {
-		return v, false
 	}
 	n, ok := v.AsInt()
 	return value.OfInt(n), ok
