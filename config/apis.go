@@ -108,6 +108,7 @@ func (c *Config) packed(rules *operations.Rules, name string, of apis.Contents) 
 			}
 		}
 		rules.Access.Rules, rules.Digest = append(rules.Access.Rules, p.Access...), rules.Digest+" "+p.Digest
+		rules.Partial = append(rules.Partial[:len(rules.Partial):len(rules.Partial)], p.Partial...)
 	}
 	classes, err := access.New(of.Document, rules.Access)
 	if err != nil {

@@ -134,6 +134,7 @@ type builder struct {
 	schema   *input.Schema
 	vars     []expression.Variable // that the next expressions can use
 	names    []string              // of reads and merges
+	failed   *expression.Compiler  // of expressions over what the API says of an error
 	absent   bool                  // an operation of it is excluded or forbidden
 	wrong    template.Wrong
 }
@@ -162,8 +163,9 @@ func (b *builder) build() {
 	if !b.declaration.summary.IsNull() {
 		t.summary = template.Compile(over, b.declaration.summary, []string{"summary"}, b.wrong)
 	}
-	b.vars = append(b.vars, expression.Variable{Name: answerName, What: "the answer"})
-	b.choices(over, b.over())
+	known := b.vars[:len(b.vars):len(b.vars)]
+	b.failed = b.base.Over(append(known, expression.Variable{Name: answerName, What: "an error of the API", Members: []string{"status", "code", "message"}})...)
+	b.choices(over, b.base.Over(append(known, expression.Variable{Name: answerName, What: "the answer"})...))
 	b.annotated()
 	t.Output = b.output()
 }
@@ -308,7 +310,7 @@ func (b *builder) choices(over, after *expression.Compiler) {
 			if c.statuses == nil {
 				c.statuses = map[int]*template.Template{}
 			}
-			c.statuses[s.code] = template.Compile(after, picked, where, b.wrong)
+			c.statuses[s.code] = template.Compile(b.failed, picked, where, b.wrong)
 		}
 		b.Tool.cases = append(b.Tool.cases, c)
 	}

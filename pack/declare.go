@@ -174,7 +174,7 @@ func (b *branch) branchKeys() []strict.Key {
 				b.hasResult = true
 				result.Read(r, n, at)
 			}}},
-		strict.Key{Name: "statuses", Doc: "What a tool that reads answers where the API answers with an error, by status", Shape: strict.Each(strict.Table{Names: "status", Check: statusCode, Of: func(name string) (strict.Shape, func()) {
+		strict.Key{Name: "statuses", Doc: "What a tool that reads answers where the API answers with an error, by status; $ has its status, code and message", Shape: strict.Each(strict.Table{Names: "status", Check: statusCode, Of: func(name string) (strict.Shape, func()) {
 			s := &status{}
 			s.code, _ = strconv.Atoi(name) // statusCode has looked at it
 			return strict.Any(&s.result), func() { b.statuses = append(b.statuses, *s) }

@@ -117,7 +117,8 @@ func (s *script) Read(_ context.Context, r Request) (value.Value, error) {
 	if err != nil || code < 400 {
 		return body, err
 	}
-	return value.Value{}, &Status{Code: code, Body: body, Err: &problem.Error{Code: problem.Conflict, Detail: fmt.Sprintf("the API answered %d", code)}}
+	said, _ := body.Get("error")
+	return value.Value{}, &problem.Error{Code: problem.Conflict, Detail: fmt.Sprintf("the API answered %d", code), Reply: &problem.Reply{Status: code, Message: said.Text()}}
 }
 
 // shown is a request as tests write it: the operation, its arguments, the fields, and ! where all of the answer is needed.

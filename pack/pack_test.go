@@ -105,6 +105,7 @@ func TestFaults(t *testing.T) {
 		{"a case behind all", reads + "\n    cases: [{result: {a: b}}, {result: {a: c}}]", `5:13: tools.0.cases.0: needs when: no case behind it is ever reached`},
 		{"cases and more", reads + "\n    operation: listCrew\n    cases: [{result: {a: b}}]", `6:5: tools.0.cases: operation, result and statuses stand in the cases, or there are no cases`},
 		{"a status", reads + "\n    operation: listCrew\n    statuses: {\"200\": {}}", `6:16: tools.0.statuses.200: must be a status of an error: 400 to 599`},
+		{"what a status tells", reads + "\n    operation: listCrew\n    statuses: {\"409\": {a: $.error}}", `6:24: tools.0.statuses.409.a.$cel: character 1 of the expression: an error of the API has no "error"; it has status, code, message`},
 		{"a status of a write", writes + "\n    operation: hire\n    body: {name: x}\n    statuses: {\"409\": {a: b}}", `7:16: tools.0.statuses.409: statuses belong to an operation that reads`},
 		{"an input", reads + "\n    input: {properties: {a: {$ref: x}}}\n    operation: listCrew", `5:5: tools.0.input: its input schema uses $ref`},
 		{"an open input", reads + "\n    input: {additionalProperties: true}\n    operation: listCrew", `5:13: tools.0.input.additionalProperties: is always the same: an object without further arguments; take it out`},

@@ -35,22 +35,9 @@ type Request struct {
 
 // A Reader calls operations that read, as the asker sees and may call them.
 type Reader interface {
-	// Read returns the body of an answer. One with a status of 400 or more is a *Status.
+	// Read returns the body of an answer. What the API refuses is a problem.Error with its Reply.
 	Read(ctx context.Context, r Request) (value.Value, error)
 }
-
-// A Status is an answer that says why the API did not do what it was asked.
-type Status struct {
-	Code int
-	Body value.Value
-	Err  error // what the asker is told, where the tool has no other answer
-}
-
-// Error returns the text of Err.
-func (s *Status) Error() string { return s.Err.Error() }
-
-// Unwrap returns Err.
-func (s *Status) Unwrap() error { return s.Err }
 
 // An Outcome is what a call comes to: a result, or a call that is to be proposed.
 type Outcome struct {
@@ -210,15 +197,26 @@ func (t *Tool) read(ctx context.Context, c Call, one *choice, s *template.Scene)
 	}
 	req.Whole = one.result != nil && !one.picks
 	body, err := c.Reader.Read(ctx, req)
-	if status, ok := errors.AsType[*Status](err); ok && one.statuses[status.Code] != nil {
-		s.Variables[answerName] = status.Body
-		return evaluated(one.statuses[status.Code], s)
+	if p, ok := errors.AsType[*problem.Error](err); ok && p.Reply != nil && one.statuses[p.Reply.Status] != nil {
+		s.Variables[answerName] = said(p.Reply)
+		return evaluated(one.statuses[p.Reply.Status], s)
 	}
 	if err != nil {
 		return value.Value{}, t.place(err, &one.calling)
 	}
 	s.Variables[answerName] = body
 	return one.answer(s)
+}
+
+// said is what the API said of a status, as results can name it.
+func said(r *problem.Reply) value.Value {
+	members := []value.Member{{Name: "status", Value: value.OfInt(int64(r.Status))}}
+	for _, m := range []value.Member{{Name: "code", Value: value.OfString(r.UpstreamCode)}, {Name: "message", Value: value.OfString(r.Message)}} {
+		if m.Value.Text() != "" {
+			members = append(members, m)
+		}
+	}
+	return value.OfObject(members)
 }
 
 // answer is the result of a case.

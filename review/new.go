@@ -231,7 +231,7 @@ func decisions(c *change.Change) []Said {
 // outcome is one sentence about how c ended, or why it stands still. What a source refused is told to reviewers alone: it
 // may be because of records that the agent doesn't see.
 func outcome(c *change.Change, reviewer bool) string {
-	if c.Outcome != nil && c.Outcome.Code == string(problem.Conflict) && !reviewer {
+	if c.Outcome != nil && c.Outcome.Code == string(problem.Conflict) && !reviewer && c.Op != write.OpCall {
 		return "The source refused it. Nothing was written."
 	}
 	if c.Outcome != nil && c.Outcome.Detail != "" {

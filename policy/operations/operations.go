@@ -35,6 +35,7 @@ type Rules struct {
 	Parameters  []Parameter
 	Write       map[access.Class]write.Mode // how what isn't access.Read may run; write.Review where it says nothing
 	OpenBodies  bool                        // see validate.Options
+	Partial     []string                    // the PUTs, as in access.Rule, that leave what they aren't given as it is
 	Synonyms    map[string][]string         // see index.Options
 }
 
@@ -134,6 +135,11 @@ func (a *api) compile(c *expression.Compiler, fail func(pointer string, err erro
 			}
 		}
 		a.hidden = append(a.hidden, made)
+	}
+	if len(a.rules.Partial) > 0 {
+		if err := (access.Rule{Operations: a.rules.Partial}).Names(d, "/Partial"); err != nil {
+			fail("", err)
+		}
 	}
 	for i, p := range a.rules.Parameters {
 		at := fmt.Sprintf("/Parameters/%d", i)
@@ -272,6 +278,11 @@ func (a *api) mode(class access.Class) write.Mode {
 		return m
 	}
 	return write.Review
+}
+
+// partial reports whether op leaves what it isn't given as it is, though it is a PUT.
+func (a *api) partial(op *document.Operation) bool {
+	return len(a.rules.Partial) > 0 && access.Rule{Operations: a.rules.Partial}.Matches(op)
 }
 
 // scope is what an operation of a class asks for.

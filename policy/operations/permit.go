@@ -31,6 +31,7 @@ type Plan struct {
 	Operation *document.Operation
 	Class     access.Class
 	Mode      write.Mode         // how it may run, by the rules of the API; of what isn't access.Read
+	Partial   bool               // it leaves what it isn't given as it is, though it is a PUT
 	View      *view.View         // of the asker: through which alone the answer is seen
 	Arguments validate.Arguments // as asked and bound
 	Body      value.Value        // that is sent; Null for none
@@ -102,7 +103,7 @@ func (r *Reach) plan(who identity.Principal, op *document.Operation, args valida
 	}
 	body, _ := checked.Body()
 	class := r.View.Class(op)
-	return &Plan{API: r.Name, Operation: op, Class: class, Mode: r.api.mode(class), View: r.View, Arguments: args, Body: body, Request: built, Who: who}, nil
+	return &Plan{API: r.Name, Operation: op, Class: class, Mode: r.api.mode(class), Partial: r.api.partial(op), View: r.View, Arguments: args, Body: body, Request: built, Who: who}, nil
 }
 
 // before returns what reads the thing that a call of op changes: the GET of the same path.

@@ -35,7 +35,7 @@ func (a *API) Preview(ctx context.Context, d writes.Draft) (change.Preview, erro
 	if err != nil {
 		return change.Preview{}, err
 	}
-	effect, err := a.effect(ctx, call)
+	effect, _, err := a.effect(ctx, call)
 	if err != nil {
 		return change.Preview{}, err
 	}
@@ -51,25 +51,19 @@ func called(plan *writes.Plan) (*operations.Plan, error) {
 	return &call, err
 }
 
-// effect is what a call would do, as far as can be told without making it.
-func (a *API) effect(ctx context.Context, call *operations.Plan) (change.Effect, error) {
+// effect is what a call would do, as far as can be told without making it, and what of it is masked.
+func (a *API) effect(ctx context.Context, call *operations.Plan) (change.Effect, *masks, error) {
 	e := change.Effect{Op: write.OpCall, Class: call.API + "." + call.Operation.ID, Key: call.Request.Method + " " + call.Request.Target(),
 		Destroys: call.Class == access.Destructive, Asked: []string{}}
 	was, err := a.before(ctx, call)
 	if err != nil {
-		return e, err
+		return e, nil, err
 	}
-	switch body := object(call.Body); {
-	case call.Request.Method == "DELETE":
-		e.Before = was
-	case body.IsNull():
-	case was.IsNull():
-		e.After = body
-	case call.Request.Method == "PUT":
-		e.Before, e.After = replaced(call, was, body), body
-	default:
-		e.Before, e.After = keep(was, body), merge(keep(was, body), body)
+	m := &masks{was: was.seen, is: was.raw}
+	if m.restore(call.Body); m.err != nil {
+		return e, nil, m.err
 	}
+	e.Before, e.After = differs(call, was.seen)
 	for _, m := range e.After.Members() {
 		e.Asked = append(e.Asked, m.Name)
 	}
@@ -78,28 +72,51 @@ func (a *API) effect(ctx context.Context, call *operations.Plan) (change.Effect,
 			e.Asked = append(e.Asked, m.Name) // what goes is asked for as well
 		}
 	}
-	return e, nil
+	return e, m, nil
 }
 
-// before reads what a call would change, as its asker sees it. Null where the API has no such read; a thing that isn't
-// there is the API's answer to the call.
-func (a *API) before(ctx context.Context, call *operations.Plan) (value.Value, error) {
+// differs is what a call changes: what is there of it, and what comes of that.
+func differs(call *operations.Plan, was value.Value) (before, after value.Value) {
+	switch body := object(call.Body); {
+	case call.Request.Method == "DELETE":
+		return was, value.Value{}
+	case body.IsNull():
+		return value.Value{}, value.Value{}
+	case was.IsNull():
+		return value.Value{}, body
+	case call.Request.Method == "PUT" && !call.Partial:
+		return replaced(call, was, body), body
+	default:
+		return keep(was, body), merge(keep(was, body), body)
+	}
+}
+
+// A state is what a call would change: as its asker sees it, and as it is.
+type state struct{ seen, raw value.Value }
+
+// before reads what a call would change. Null where the API has no such read; a thing that isn't there is the API's answer
+// to the call.
+func (a *API) before(ctx context.Context, call *operations.Plan) (state, error) {
 	if call.Before == nil {
-		return value.Value{}, nil
+		return state{}, nil
 	}
 	plan, err := call.Before.Plan()
 	if err != nil {
-		return value.Value{}, err
+		return state{}, err
 	}
 	r, err := a.Call(ctx, *call.Before)
 	if err != nil {
-		return value.Value{}, err
+		return state{}, err
 	}
 	got, err := answer.Make(plan.View, plan.Operation, r, answer.Options{Budget: maxBefore})
 	if err != nil {
-		return value.Value{}, err
+		return state{}, err
 	}
-	return object(got.Body), nil
+	raw, err := value.Read(r.Body, 0)
+	if err != nil {
+		raw = value.Value{} // nothing of it can be kept
+	}
+	return state{object(got.Body), object(raw)}, nil
 }
 
 // object is v as fields: what is no object is the one field "body".
@@ -168,12 +185,15 @@ func (a *API) Apply(ctx context.Context, p writes.Permit) (change.Receipt, error
 	if err != nil {
 		return change.Receipt{}, err
 	}
-	now, err := a.effect(ctx, call)
+	now, masked, err := a.effect(ctx, call)
 	if err != nil {
 		return change.Receipt{}, err
 	}
 	if !change.Same(now.Before, plan.Items[0].Before) {
 		return change.Receipt{}, &change.Moved{Now: []change.Effect{now}}
+	}
+	if err := masked.put(call); err != nil {
+		return change.Receipt{}, err
 	}
 	r, err := a.write(ctx, call, plan.Change)
 	if err != nil {

@@ -55,6 +55,9 @@ func (r *Room) propose(ctx context.Context, c *bailiwick.Call, req write.Request
 	return r.answer(s), nil
 }
 
+// Answer tells an agent of a change of its own. It is for tools that file changes by themselves.
+func (r *Room) Answer(s *review.Sheet) tool.Result { return r.answer(s) }
+
 // answer tells an agent of a change of its own.
 func (r *Room) answer(s *review.Sheet) tool.Result {
 	link := r.link(s.ID)

@@ -50,6 +50,7 @@ type Answer struct {
 	Body    value.Value // JSON, or a text; numbers exact
 	HasBody bool        // Body is there, be it null
 	Notes   []string    // what was cut, masked or named wrongly, a sentence each
+	Part    bool        // it isn't all there is: something was cut, or the API has further pages
 	Shown   int         // items of the list in Body that an answer is mostly about; 0 where there is none
 	Of      int         // how many the API answered with
 	Total   *int64      // how many there are on all pages, where the API tells
@@ -140,6 +141,7 @@ func (a *Answer) json(w *walker, op *document.Operation, read value.Value, heade
 	if l.is && len(p.params) > 0 {
 		a.Total = p.total
 	}
+	a.Part = len(c.cuts) > 0 || p.further(len(seen)) || !a.Next.IsNull()
 	a.Notes = append(a.Notes, c.notes(p)...)
 	return nil
 }
@@ -157,7 +159,7 @@ func (a *Answer) plain(w *walker, op *document.Operation, r *send.Response, medi
 	if isText {
 		c := &cutter{}
 		a.Body, a.HasBody = c.fit(value.OfString(strings.ToValidUTF8(string(r.Body), "\uFFFD")), max(w.o.Budget, MinBudget), ""), true
-		a.Notes = append(a.Notes, c.notes(nil)...)
+		a.Part, a.Notes = len(c.cuts) > 0, append(a.Notes, c.notes(nil)...)
 		return nil
 	}
 	sum := sha256.Sum256(r.Body)

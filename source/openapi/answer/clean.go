@@ -46,21 +46,21 @@ func sentence(s string) string {
 }
 
 func withoutSecrets(s string) string {
-	s = known.ReplaceAllString(s, maskedText)
-	s = userInfo.ReplaceAllString(s, "://"+maskedText+"@")
+	s = known.ReplaceAllString(s, Masked)
+	s = userInfo.ReplaceAllString(s, "://"+Masked+"@")
 	s = assigned.ReplaceAllStringFunc(s, func(found string) string {
 		parts := assigned.FindStringSubmatch(found)
 		if strings.HasSuffix(strings.TrimRight(parts[1], " "), "is") && !strings.ContainsAny(parts[2], `0123456789"'`) {
 			return found // the token is invalid
 		}
-		return parts[1] + maskedText
+		return parts[1] + Masked
 	})
-	s = bearer.ReplaceAllString(s, "$1 "+maskedText)
+	s = bearer.ReplaceAllString(s, "$1 "+Masked)
 	return random.ReplaceAllStringFunc(s, func(found string) string {
 		if uuid.MatchString(found) || !strings.ContainsAny(found, "0123456789") || strings.Count(found, "/") > 1 {
 			return found
 		}
-		return maskedText
+		return Masked
 	})
 }
 

@@ -35,8 +35,8 @@ const (
 	numbers       // numbers too: they are what is to be kept secret
 )
 
-// maskedText stands for a text that is not to be seen.
-const maskedText = "[masked]"
+// Masked stands for a text that is not to be seen.
+const Masked = "[masked]"
 
 func newWalker(v *view.View, o Options) *walker {
 	if o.Mask == nil {
@@ -73,12 +73,12 @@ func (w *walker) walk(val value.Value, n *node, c cover) (value.Value, bool) {
 	case value.String:
 		if c != open && val.Text() != "" {
 			w.covered++
-			return value.OfString(maskedText), true
+			return value.OfString(Masked), true
 		}
 	case value.Int, value.Decimal, value.Float:
 		if c == numbers {
 			w.covered++
-			return value.OfString(maskedText), true
+			return value.OfString(Masked), true
 		}
 	}
 	return val, true

@@ -136,6 +136,11 @@ func (p *pager) next(items int, seen []value.Value) value.Value {
 	return p.counting(items)
 }
 
+// further reports whether the API says that there is more than the items of this page, whether or not a call goes on.
+func (p *pager) further(items int) bool {
+	return !p.page.next.IsNull() || p.link != "" || p.more != nil && *p.more || p.total != nil && *p.total > int64(items)
+}
+
 // behind returns the arguments that go on behind the last of seen, where the API is asked by the id of an item.
 func (p *pager) behind(seen []value.Value) value.Value {
 	cursor := p.param(byCursor)
