@@ -54,7 +54,7 @@ func (c *Call) CallAPI(ctx context.Context, r APIRead) (*answer.Answer, error) {
 		return nil, err
 	}
 	got, err := shaped(ctx, func() (*answer.Answer, error) {
-		return answer.Make(plan.View, plan.Operation, response, answer.Options{Arguments: plan.Arguments, Fields: r.Fields, Budget: c.gateway.options.Budget, })
+		return answer.Make(plan.View, plan.Operation, response, answer.Options{Arguments: plan.Arguments, Fields: r.Fields, Budget: c.gateway.options.Budget})
 	})
 	if err == nil {
 		c.record.Rows += got.Shown
