@@ -72,6 +72,7 @@ var mayImport = map[string]string{
 	"source/openapi/document":     "problem",
 	"source/openapi":              "change policy policy/operations policy/writes problem query schema source source/openapi/access source/openapi/answer source/openapi/document source/openapi/send value write",
 	"source/openapi/access":       "problem source/openapi/document",
+	"source/openapi/suspect":      "policy/denylist source/openapi/access source/openapi/document",
 	"source/openapi/view":         "problem source/openapi/access source/openapi/document",
 	"source/openapi/index":        "problem source/openapi/document source/openapi/view",
 	"source/openapi/answer":       "policy/denylist problem source/openapi/document source/openapi/send source/openapi/validate source/openapi/view value",
@@ -131,7 +132,7 @@ var mayImport = map[string]string{
 	"exposure/findings": "exposure identity policy problem schema value",
 
 	"trial": "audit exposure identity policy/expression problem",
-	"draft": "config exposure policy schema",
+	"draft": "config config/apis exposure notify/public policy policy/denylist schema source/openapi/access source/openapi/document source/openapi/suspect source/openapi/view",
 
 	// beside the way
 	"telemetry": ". audit identity problem server/observe source span",

@@ -1,4 +1,4 @@
-// Package draft writes a first configuration for a database, from a look at what it has.
+// Package draft writes a first configuration for a database or an HTTP API, from a look at what it has.
 //
 // It stands beside the way and takes no part in it. It guesses from names and types alone: whose a record is, what
 // counts as live, what is heavy, what holds credentials; and it marks what it guessed with "confirm". What it can't
@@ -25,7 +25,9 @@ type Source struct {
 type Draft struct {
 	Text    string // YAML
 	Classes int    // how many it has rules for
-	Confirm int    // how many guesses it marks
+
+	Operations int // of an API, likewise
+	Confirm    int // how many guesses it marks
 }
 
 // Of writes the configuration of a source with these classes, as the source describes them.

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,21 +21,58 @@ import (
 )
 
 func initCommand(t *terminal.Terminal) *cobra.Command {
-	var out string
+	var out, base string
 	cmd := &cobra.Command{
-		Use:   "init DATABASE|FOLDER",
-		Short: "Look at a database and write a configuration with safe rules",
+		Use:   "init DATABASE|DOCUMENT|FOLDER",
+		Short: "Look at a database or an HTTP API and write a configuration with safe rules",
 		Long: "Look at a database and write a configuration with safe rules: credentials denied, credential stores hidden, tenants\n" +
-			"guessed. What is guessed is marked \"confirm\". Of a folder, a project with what the Provar IDE keeps of its\n" +
-			"connections, it writes the descriptions of objects as sources.",
-		Example: "  bailiwick init app.db --out bailiwick.yaml\n  bailiwick init postgres://reader@db.example/shop --out bailiwick.yaml\n  bailiwick init ./Billing --out bailiwick.yaml",
-		Args:    terminal.These(1, "the database: sqlite:app.db, postgres://… or mariadb://…, or a project's folder"),
+			"guessed. Of an OpenAPI document, a file or an https URL, it classes every operation. What is guessed is marked\n" +
+			"\"confirm\". Of a folder, a project with what the Provar IDE keeps of its connections, it writes the descriptions\n" +
+			"of objects as sources.",
+		Example: "  bailiwick init app.db --out bailiwick.yaml\n  bailiwick init postgres://reader@db.example/shop --out bailiwick.yaml\n" +
+			"  bailiwick init openapi.json --base-url https://app.example --out bailiwick.yaml\n  bailiwick init ./Billing --out bailiwick.yaml",
+		Args: terminal.These(1, "the database: sqlite:app.db, postgres://… or mariadb://…, an OpenAPI document, or a project's folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if isDocument(args[0]) {
+				return writeAPI(t, args[0], base, out)
+			}
+			if base != "" {
+				return terminal.Usagef("--base-url goes with an OpenAPI document: a .json, .yaml or .yml file, or an https URL")
+			}
 			return writeConfig(cmd.Context(), t, args[0], out)
 		},
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", "", "`FILE` to write (default standard output)")
+	cmd.Flags().StringVar(&base, "base-url", "", "the `URL` that the API's calls go to (default what the document says)")
 	return cmd
+}
+
+// isDocument reports whether what is looked at is an OpenAPI document, by its name.
+func isDocument(from string) bool {
+	if strings.HasPrefix(from, "https://") || strings.HasPrefix(from, "http://") {
+		return true
+	}
+	return slices.Contains([]string{".json", ".yaml", ".yml"}, strings.ToLower(filepath.Ext(from))) && !strings.Contains(from, ":")
+}
+
+// writeAPI writes the configuration of the API that the document at from is about.
+func writeAPI(t *terminal.Terminal, from, base, out string) error {
+	a, err := plant.ReadAPI(from)
+	if err != nil {
+		return err
+	}
+	if a.BaseURL = base; !strings.HasPrefix(from, "https://") {
+		abs, err := filepath.Abs(from)
+		if err != nil {
+			return fmt.Errorf("find the document: %w", err)
+		}
+		a.Document = beside(out, abs)
+	}
+	d, err := draft.OfAPI(a)
+	if err != nil {
+		return err
+	}
+	return keepDraft(t, out, d, nil)
 }
 
 func writeConfig(ctx context.Context, t *terminal.Terminal, database, out string) error {
@@ -157,9 +196,10 @@ func printDraft(t *terminal.Terminal, out string, d draft.Draft, warnings []stri
 			File     string   `json:"file,omitempty"`
 			Config   string   `json:"config"`
 			Classes  int      `json:"classes"`
+			Calls    int      `json:"operations,omitempty"`
 			Confirm  int      `json:"confirm"`
 			Warnings []string `json:"warnings"`
-		}{out, d.Text, d.Classes, d.Confirm, append([]string{}, warnings...)})
+		}{out, d.Text, d.Classes, d.Operations, d.Confirm, append([]string{}, warnings...)})
 	}
 	for _, w := range warnings {
 		t.Notef("%s %s", terminal.Styled(terminal.Amber, "warning:"), w)
@@ -168,7 +208,11 @@ func printDraft(t *terminal.Terminal, out string, d draft.Draft, warnings []stri
 		t.Printf("%s", d.Text)
 		return nil
 	}
-	t.Notef("wrote %s: %d classes, %d guesses to confirm", out, d.Classes, d.Confirm)
+	what := fmt.Sprintf("%d classes", d.Classes)
+	if d.Operations > 0 {
+		what = fmt.Sprintf("%d operations", d.Operations)
+	}
+	t.Notef("wrote %s: %s, %d guesses to confirm", out, what, d.Confirm)
 	t.Notef("next: read it, then \"bailiwick check --config %s\"", out)
 	return nil
 }

@@ -7,9 +7,14 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/terminal"
 	"github.com/bailiwick-dev/bailiwick/config/strict"
+	"github.com/bailiwick-dev/bailiwick/draft"
 )
 
 // fetchTimeout is how long a document behind a URL may take.
@@ -49,4 +54,41 @@ func fetchDocument(transport http.RoundTripper) func(address string) ([]byte, er
 		}
 		return data, nil
 	}
+}
+
+// ReadAPI reads the OpenAPI document at from, a file or an https URL, and names a source after it.
+func ReadAPI(from string) (draft.API, error) {
+	a := draft.API{Document: from}
+	var err error
+	name := filepath.Base(from)
+	switch u, perr := url.Parse(from); {
+	case strings.HasPrefix(from, "http://"):
+		return a, terminal.Usagef("a document is read over https alone; save it and name the file")
+	case !strings.HasPrefix(from, "https://"):
+		var info os.FileInfo
+		if info, err = os.Stat(from); err == nil && info.Size() > strict.MaxLarge {
+			err = fmt.Errorf("the document %s is larger than %d bytes", from, strict.MaxLarge)
+		}
+		if err == nil {
+			a.Data, err = os.ReadFile(from)
+		}
+		if err != nil {
+			return a, fmt.Errorf("the document can't be read: %w", err)
+		}
+	case perr != nil || u.Host == "" || u.User != nil:
+		return a, terminal.Usagef("the document is not a URL such as https://app.example/openapi.json")
+	default:
+		name = u.Hostname()
+		if a.Data, err = fetchDocument(nil)(from); err != nil {
+			return a, err
+		}
+	}
+	name = strings.TrimSuffix(name, filepath.Ext(name))
+	for _, end := range []string{"openapi", "swagger"} {
+		if rest := strings.TrimRight(strings.TrimSuffix(name, end), "-_."); rest != "" {
+			name = rest
+		}
+	}
+	a.Name = SourceName(name)
+	return a, nil
 }
