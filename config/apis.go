@@ -160,6 +160,12 @@ func (c *Config) Fetch(get func(url string) ([]byte, error)) error {
 	return nil
 }
 
+// Forget takes the rules of an API out, so that nobody sees it.
+func (c *Config) Forget(api string) {
+	delete(c.Rules.APIs, api)
+	c.Rules.Version = c.version()
+}
+
 // WrongAPI returns a fault of the rules of an API.
 func (c *Config) WrongAPI(f *operations.Fault) Fault {
 	if keys := apis.Place(f.Pointer); keys != nil {

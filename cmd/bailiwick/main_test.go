@@ -85,6 +85,7 @@ func TestMariaDB(t *testing.T) {
 
 var commands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"tracker": tracker,
+	"api":     serveAPI,
 	"sql":     runSQL,
 	"psql":    postgres,
 	"maria":   mariaDB,
@@ -209,7 +210,7 @@ func start(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	p := &process{exec.Command(path, args[2:]...), make(chan error, 1)}
 	p.Dir = ts.MkAbs(".")
-	for _, v := range []string{"PATH", "HOME", "TMPDIR", "PGPASSWORD", "MYSQL_PWD", "BAILIWICK_WRITES"} {
+	for _, v := range []string{"PATH", "HOME", "TMPDIR", "PGPASSWORD", "MYSQL_PWD", "BAILIWICK_WRITES", "API", "API_KEY"} {
 		p.Env = append(p.Env, v+"="+ts.Getenv(v))
 	}
 	stderr, err := os.Create(ts.MkAbs(name + ".err"))

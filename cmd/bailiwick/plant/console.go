@@ -56,7 +56,12 @@ func (p *Plant) health(ctx context.Context, log *slog.Logger) []console.Source {
 	}
 	kinds := map[string]string{}
 	for _, s := range p.latest.Load().Sources {
-		if u, err := url.Parse(s.URL); err == nil {
+		switch u, err := url.Parse(s.URL); {
+		case s.OpenAPI != nil:
+			kinds[s.Name] = "openapi"
+		case s.Metadata != nil:
+			kinds[s.Name] = "metadata"
+		case err == nil:
 			kinds[s.Name] = u.Scheme
 		}
 	}

@@ -23,6 +23,7 @@ import (
 // Reload puts into force what c says and can change while calls run: rules and gates, the tools that are served with
 // their timeouts and rows, and prompts. All of c is right or nothing changes. It returns warnings.
 func (p *Plant) Reload(ctx context.Context, c *config.Config) ([]string, error) {
+	p.opens(c)
 	catalogue := p.Gateway.Catalogue()
 	warnings, listed := c.CheckLists(namesOf(c, catalogue))
 	rules, ruled := policy.New(c.Rules, catalogue)
@@ -224,4 +225,14 @@ func ruled(c *config.Config) []string {
 		}
 	}
 	return out
+}
+
+// opens leaves out of c the rules of APIs that aren't open, and notes which: a source is opened at the start.
+func (p *Plant) opens(c *config.Config) {
+	for _, s := range c.Sources {
+		if _, ruled := c.Rules.APIs[s.Name]; ruled && p.sources[s.Name] == nil {
+			c.Forget(s.Name)
+			c.Notes = append(c.Notes, "agents see nothing of "+s.Name+" before a restart: it is a new source")
+		}
+	}
 }

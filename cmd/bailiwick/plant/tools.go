@@ -142,14 +142,26 @@ func CheckTools(c *config.Config) error { return c.CheckTools(ToolNames(c)) }
 
 // tools are those that c serves over sources: what only some sources can answer is served where there is such a one.
 func tools(c *config.Config, sources []config.Source, room *changes.Room) []tool.Tool {
-	called := slices.ContainsFunc(sources, func(s config.Source) bool { return s.OpenAPI != nil })
-	described := slices.ContainsFunc(sources, func(s config.Source) bool { return s.Metadata != nil })
+	var classes, described, called bool
+	for _, s := range sources {
+		classes, described, called = classes || s.OpenAPI == nil, described || s.Metadata != nil, called || s.OpenAPI != nil
+	}
+	is := func(name string, all []tool.Tool) bool {
+		return slices.ContainsFunc(all, func(t tool.Tool) bool { return t.Name == name })
+	}
+	data, describes := tool.Data(tool.Options{}), describe.Tools(nil)
 	return slices.DeleteFunc(allTools(c, room), func(t tool.Tool) bool {
-		if slices.Contains(api.Names(), t.Name) {
-			return !c.Tools.Allows(t.Name) || !called
+		switch {
+		case !c.Tools.Allows(t.Name):
+			return true
+		case is(t.Name, describes):
+			return !described
+		case slices.Contains(api.Names(), t.Name):
+			return !called
+		case is(t.Name, data) && !classes && called:
+			return true
 		}
-		about := slices.ContainsFunc(describe.Tools(nil), func(d tool.Tool) bool { return d.Name == t.Name })
-		return !c.Tools.Allows(t.Name) || about && !described || !about && c.Tools.Lean && !slices.Contains(tool.Lean(), t.Name)
+		return c.Tools.Lean && !slices.Contains(tool.Lean(), t.Name)
 	})
 }
 

@@ -1,0 +1,24 @@
+package main
+
+import (
+	"context"
+	"net/http/httptest"
+	"os"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/bailiwick-dev/bailiwick/demo/api"
+)
+
+// serveAPI DATABASE serves the API of the demo's tracker: $API leads to it, $API_KEY opens it, openapi.yaml is its document.
+func serveAPI(ts *testscript.TestScript, _ bool, args []string) {
+	const key = "key-of-the-gateway"
+	a, err := api.Open(context.Background(), ts.MkAbs(args[0]), key)
+	ts.Check(err)
+	ts.Defer(func() { ts.Check(a.Close()) })
+	server := httptest.NewServer(a)
+	ts.Defer(server.Close)
+	ts.Check(os.WriteFile(ts.MkAbs("openapi.yaml"), api.Document, 0o600))
+	ts.Setenv("API", server.URL)
+	ts.Setenv("API_KEY", key)
+}
