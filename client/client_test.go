@@ -67,7 +67,7 @@ func TestCall(t *testing.T) {
 }
 
 func TestRefusal(t *testing.T) {
-	const told = `{"error":"no","error_code":"invalid_query","details":{"pointer":"/where","near":["a"],"kind":"field_denied","denied_field":"b"},"retryable":false,"retry_after":1.5}`
+	const told = `{"error":"no","error_code":"invalid_query","details":{"pointer":"/where","near":["a"],"kind":"field_denied","denied_field":"b","status":409,"upstream_code":"taken","message":"is taken"},"retryable":false,"retry_after":1.5}`
 	c, err := client.Dial(t.Context(), gateway(t, told, true, false), "good", "1")
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func TestRefusal(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	if p := r.Problem; p.Code != problem.InvalidQuery || p.Detail != "no" || p.Pointer != "/where" || p.Near[0] != "a" || p.RetryAfter.Seconds() != 1.5 ||
-		p.Denial == nil || p.Denial.Kind != "field_denied" || p.Denial.Field != "b" {
+		p.Denial == nil || p.Denial.Kind != "field_denied" || p.Denial.Field != "b" || p.Reply == nil || *p.Reply != (problem.Reply{Status: 409, UpstreamCode: "taken", Message: "is taken"}) {
 		t.Errorf("%+v", p)
 	}
 }

@@ -35,6 +35,8 @@ func TestRetryable(t *testing.T) {
 		want bool
 	}{
 		{Error{Code: Timeout}, true}, {Error{Code: RateLimited}, true}, {Error{Code: Upstream}, true},
+		{Error{Code: Upstream, Reply: &Reply{Status: 500}}, true}, {Error{Code: Upstream, Reply: &Reply{Status: 405}}, false},
+		{Error{Code: Upstream, Reply: &Reply{Status: 405}, RetryAfter: 1}, true}, {Error{Code: RateLimited, Reply: &Reply{Status: 429}}, true},
 		{Error{Code: NotFound}, false}, {Error{Code: Internal}, false}, {Error{Code: Conflict, RetryAfter: time.Second}, true},
 	} {
 		if tt.p.Retryable() != tt.want {

@@ -31,6 +31,8 @@ func problems() *shelf {
 		Code: problem.AccessDenied, Detail: `the rules keep the field "b" of a from you`, Pointer: "/keys/0", Suggestion: "leave b out", Kind: "field_denied",
 		Denial: &problem.Denial{Kind: "field_denied", Field: "b", Allowed: []string{"c"}, Rewrite: "leave b out"},
 	}))
+	s.put("upstream", tool.API, fails(&problem.Error{Code: problem.NotFound, Detail: "the API found nothing: 404 gone: no such team",
+		Reply: &problem.Reply{Status: 404, UpstreamCode: "gone", Message: "no such team"}}))
 	s.put("busy", tool.Query, fails(&problem.Error{Code: problem.RateLimited, Detail: "too many calls", RetryAfter: 1500 * time.Millisecond}))
 	s.put("scope", tool.Mutation, fails(&problem.Error{Code: problem.PermissionDenied, Detail: "the token lacks a scope", Scope: "write"}))
 	s.put("schema", tool.Query, fails(&problem.Error{
@@ -71,6 +73,9 @@ func TestCall(t *testing.T) {
 		{"denied", "", `{"content":[{"text":"access_denied: the rules keep the field \"b\" of a from you; leave b out","type":"text"}],"isError":true,` +
 			`"structuredContent":{"correlation_id":"c-1","details":{"allowed_fields":["c"],"denied_field":"b","kind":"field_denied","pointer":"/keys/0","suggested_rewrite":"leave b out"},` +
 			`"error":"the rules keep the field \"b\" of a from you","error_code":"access_denied","retryable":false,"suggestion":"leave b out"}}`, ""},
+		{"upstream", "", `{"content":[{"text":"not_found: the API found nothing: 404 gone: no such team","type":"text"}],"isError":true,` +
+			`"structuredContent":{"correlation_id":"c-1","details":{"message":"no such team","status":404,"upstream_code":"gone"},"error":"the API found nothing: 404 gone: no such team",` +
+			`"error_code":"not_found","retryable":false}}`, ""},
 		{"busy", "", `{"content":[{"text":"rate_limited: too many calls","type":"text"}],"isError":true,` +
 			`"structuredContent":{"correlation_id":"c-1","error":"too many calls","error_code":"rate_limited","retry_after":1.5,"retryable":true}}`, ""},
 		{"scope", "", `{"code":-32001,"data":{"correlation_id":"c-1","error_code":"permission_denied","scope":"write"},"message":"Insufficient scope"}`, ""},

@@ -174,6 +174,34 @@ func TestOtherStatus(t *testing.T) {
 	}
 }
 
+// TestAbsent: what is no answer of an operation that is there is none.
+func TestAbsent(t *testing.T) {
+	v, op := seen(t, "", "")
+	r := ok("{}")
+	for i, err := range []error{second(Make(nil, op, r, Options{})), second(Make(v, nil, r, Options{})), second(Make(v, op, nil, Options{}))} {
+		if problem.CodeOf(err) != problem.NotFound {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	for _, tt := range []struct {
+		status         int
+		encoding, want string
+	}{
+		{304, "", "none"},
+		{300, "", "upstream_error: the API answered with a redirect, which isn't followed: 300 Multiple Choices {Status:300 UpstreamCode: Message:}"},
+		{199, "", "upstream_error: the API answered 199 {Status:199 UpstreamCode: Message:}"},
+		{200, "identity", "none"},
+		{200, "gzip", "upstream_error: the API answered in a content encoding that nobody asked for"},
+	} {
+		r := &send.Response{Status: tt.status, Header: http.Header{"Content-Encoding": {tt.encoding}}}
+		if got := shown(Make(v, op, r, Options{})); got != tt.want {
+			t.Errorf("%d %s\n got %s\nwant %s", tt.status, tt.encoding, got, tt.want)
+		}
+	}
+}
+
+func second(_ *Answer, err error) error { return err }
+
 // TestNames is what names alone decide, and what is told of it.
 func TestNames(t *testing.T) {
 	v, op := seen(t, ref("Team"), "")
@@ -231,6 +259,11 @@ func TestFields(t *testing.T) {
 			t.Errorf("%s\n got %s\nwant %s", tt.fields, got, tt.want)
 		}
 	}
+	// A list that wasn't asked for is followed all the same.
+	v, op = seen(t, "", `{"in":"query","name":"page","schema":{"type":"integer"}}`)
+	if got, want := shown(Make(v, op, ok(`{"items":[1,2],"total":9}`), Options{Fields: []string{"total"}})), `{"total":9} 0/2 of 9 next {"query":{"page":2}}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
 	a, err := Make(v, op, ok(body), Options{Fields: slices.Repeat([]string{"nope"}, 300)})
 	if err != nil || len(a.Notes) != 11 {
 		t.Error(len(a.Notes), err)
@@ -260,10 +293,20 @@ func TestMedia(t *testing.T) {
 			`security_blocked: x answered with application/zip, which can't be given out: only JSON can be taken through the rules for this API`},
 		{`"200":{"description":"","content":{"application/json":{"schema":` + ref("Dog") + `},"text/csv":{}}}`, "text/csv", "tag\na", `"tag\na"`},
 		{`"204":{"description":""}`, "text/html", "<p>hello</p>", `"<p>hello</p>"`},
+		{csv, "text/csv", "123", `"123"`},
+		{csv, "text/csv", "[1]", `[1] 1/1`},
+		{csv, "text/csv", "{not", `"{not"`},
+		{csv, "text/csv", strings.Repeat("x", 400), `"` + strings.Repeat("x", 234) + "… [400 characters]\"\nthe answer: the first 234 of 400 characters are shown\nfields picks what you need, and more of it fits"},
+		{csv, "text", "a", `"a"`},
+		{csv, "text/" + strings.Repeat("x", 200), "a", `"a"`},
+		{`"200":{"description":"","content":{"application/json":{"schema":` + ref("Dog") + `}}}`, "application/zip", "PK", `application/zip "q.pdf" 2 fcab7fcc`},
+		{`"200":{"description":"","content":{"*/*":{}}}`, "text/plain", "a", `"a"`},
+		{`"204":{"description":""},"4XX":{"description":"","content":{"application/json":{}}}`, "text/plain", "a", `"a"`},
+		{`"default":{"description":"","content":{"application/json":{}}}`, "text/plain", "a", `upstream_error: the API answered with text/plain, and its document knows no such answer of x`},
 	} {
 		v, op := viewed(t, fmt.Sprintf(`{"openapi":"3.0.0","paths":{"/x":{"get":{"operationId":"x","responses":{%s}}}},%s}`, tt.responses, components), hiding)
 		r := &send.Response{Status: 200, MediaType: tt.media, Header: http.Header{"Content-Disposition": {`attachment; filename="../../q.pdf"`}}, Body: []byte(tt.body)}
-		if got := shown(Make(v, op, r, Options{})); got != tt.want {
+		if got := shown(Make(v, op, r, Options{Budget: MinBudget})); got != tt.want {
 			t.Errorf("%s %q\n got %s\nwant %s", tt.media, tt.body, got, tt.want)
 		}
 	}
@@ -330,6 +373,7 @@ func TestNext(t *testing.T) {
 		{cursor, ``, ``, `{"links":{"next":"/x?cursor=c3"},"items":[{"id":1}]}`, `1/1 next {"query":{"cursor":"c3"}}`},
 		{cursor, ``, ``, `{"_links":{"next":{"href":"/x?cursor=c4"}},"items":[{"id":1}]}`, `1/1 next {"query":{"cursor":"c4"}}`},
 		{``, ``, ``, `{"total":7,"lines":[1]}`, `1/1`},
+		{offset, ``, ``, `{"total":7,"x":1}`, ``},
 	} {
 		v, op := seen(t, "", tt.parameters)
 		r := ok(tt.body)
@@ -376,6 +420,9 @@ func TestNextOfCut(t *testing.T) {
 		a, err := Make(v, op, ok(tt.body), Options{Budget: MinBudget, Arguments: validate.Arguments{Query: read(t, tt.query)}})
 		if err != nil {
 			t.Fatal(err)
+		}
+		if got, want := strings.Join(a.Notes, "\n"), fmt.Sprintf("the first %d of %d items are shown", a.Shown, a.Of); !strings.Contains(got, want) {
+			t.Errorf("%s %s: notes %s, want %s", tt.parameters, tt.query, got, want)
 		}
 		got := fmt.Sprintf("%d/%d", a.Shown, a.Of)
 		if !a.Next.IsNull() {

@@ -33,7 +33,7 @@ func (w *walker) refusal(op *document.Operation, r *send.Response) *problem.Erro
 		p.Code, what = problem.RateLimited, "takes no more calls for now:"
 	default:
 		p.Code = problem.Upstream
-		if r.Status < 400 {
+		if r.Status >= 300 && r.Status < 400 {
 			what = "answered with a redirect, which isn't followed:"
 		}
 	}
