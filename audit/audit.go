@@ -1,7 +1,8 @@
 // Package audit is the record of what was asked, decided and done, chained by hashes.
 //
 // It ends both ways. Each Record carries the hash of the one before, and the Head, kept apart from the records,
-// says where the chain ends; so a change, a removal, a reordering or a cut tail is found and located by Verify.
+// says where the chain ends; so a change, a removal, a reordering or a cut tail is found and located by Verify. Signed
+// checkpoints between the records find a past that was written anew with right hashes, by somebody without the key.
 // An answer that can't be recorded isn't given.
 package audit
 
@@ -50,6 +51,8 @@ type Record struct {
 	Uses   []string `json:"uses,omitempty"`          // what the call named or read, as "source.Class" and "source.Class.field", sorted; hidden ones too, those that don't exist not
 	Cost   int64    `json:"cost_microusd,omitempty"` // estimated, in millionths of a US dollar; 0 when no rate is set
 	Change string   `json:"change,omitempty"`        // the id of the change that the call was about
+
+	Checkpoint string `json:"checkpoint,omitempty"` // "SEQ:HASH:SIGNATURE", in records that are no calls: see Signer
 }
 
 // Copy returns r with lists of its own.

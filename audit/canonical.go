@@ -61,6 +61,7 @@ func (r *Record) appendBody(dst []byte) []byte {
 		dst = strconv.AppendInt(append(dst, `,"cost_microusd":`...), r.Cost, 10)
 	}
 	dst = appendText(dst, `,"change":`, r.Change)
+	dst = appendText(dst, `,"checkpoint":`, r.Checkpoint)
 	return append(dst, '}')
 }
 
@@ -128,7 +129,7 @@ func clean(r *Record) {
 }
 
 // texts returns all of r's fields that hold text but Prev and Hash.
-func (r *Record) texts() [14]*string {
+func (r *Record) texts() [15]*string {
 	return [...]*string{&r.Principal, &r.Owner, &r.Tenant, &r.TokenID, &r.Correlation, &r.Tool, &r.Class, &r.ArgHash,
-		&r.Outcome, &r.Code, &r.Kind, &r.Policy, &r.Parent, &r.Change}
+		&r.Outcome, &r.Code, &r.Kind, &r.Policy, &r.Parent, &r.Change, &r.Checkpoint}
 }

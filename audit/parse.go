@@ -40,6 +40,7 @@ func Parse(canonical []byte) (Record, error) {
 	r.Uses = p.list(`,"uses":`)
 	r.Cost = p.number(`,"cost_microusd":`)
 	r.Change = p.optional(`,"change":`)
+	r.Checkpoint = p.optional(`,"checkpoint":`)
 	if p.bad || p.rest != "}" {
 		return Record{}, errForm
 	}

@@ -24,8 +24,9 @@ func (c *checker) report(before, after Head) Report {
 	if n := len(c.kept); n > 0 && c.kept[n-1].Seq > tail {
 		c.add(tail+1, c.kept[n-1].Seq, Truncated, "a head that was kept lies beyond the end")
 	}
+	c.unsigned(end)
 	slices.SortStableFunc(c.damage, func(a, b Damage) int { return cmp.Compare(a.Seq, b.Seq) })
-	return Report{Records: c.records, Head: Head{Seq: c.last.seq, Hash: c.last.hash}, Damage: c.damage}
+	return Report{Records: c.records, Head: Head{Seq: c.last.seq, Hash: c.last.hash}, Signed: c.signed, Damage: c.damage}
 }
 
 // settle pairs the records that are too many with the places that are empty, up to the number most: a pair is a

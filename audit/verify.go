@@ -3,6 +3,7 @@ package audit
 import (
 	"cmp"
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,6 +20,7 @@ const (
 	Inserted  Kind = "inserted"  // a record stands where the chain has no place for it
 	Reordered Kind = "reordered" // a record stands at another place than its number says
 	Forked    Kind = "forked"    // the chain goes on from another past than the one that is here
+	Unsigned  Kind = "unsigned"  // no checkpoint covers records that one ought to cover
 )
 
 // A Damage is one place where a log is not what was written.
@@ -41,6 +43,7 @@ func (d *Damage) Error() string {
 type Report struct {
 	Records int64    `json:"records"` // how many were read
 	Head    Head     `json:"head"`    // the end of what was read; worth noting down elsewhere when the log is whole
+	Signed  Head     `json:"signed"`  // up to where a checkpoint covers it; the zero Head where none does
 	Damage  []Damage `json:"damage"`  // in order of Seq
 }
 
@@ -51,11 +54,17 @@ func (r Report) Whole() bool { return len(r.Damage) == 0 }
 // noted down outside it: they also find a past that was rewritten and sealed again up to the log's own head. It may
 // run while the log grows. The error says that the log could not be read, not that it is damaged.
 func Verify(ctx context.Context, log Reader, kept ...Head) (Report, error) {
+	return VerifySigned(ctx, log, nil, kept...)
+}
+
+// VerifySigned is Verify, and holds the log against its checkpoints that one of the keys has signed: they find what was
+// written anew by somebody who has none of the keys, but for records behind the last checkpoint.
+func VerifySigned(ctx context.Context, log Reader, keys []ed25519.PublicKey, kept ...Head) (Report, error) {
 	before, err := log.Head(ctx)
 	if err != nil {
 		return Report{}, fmt.Errorf("read the head of the audit log: %w", err)
 	}
-	c := checker{next: 1, linked: true, kept: append([]Head{before}, kept...)}
+	c := checker{next: 1, linked: true, kept: append([]Head{before}, kept...), keys: keys, forged: -1}
 	slices.SortFunc(c.kept, func(a, b Head) int { return cmp.Compare(a.Seq, b.Seq) })
 	if err := c.read(ctx, log); err != nil {
 		return Report{}, err
@@ -73,6 +82,7 @@ type seen struct {
 	prev, hash string
 	whole      bool   // the record has the hash that it says
 	detail     string // why it could not be read
+	checkpoint string // as Record.Checkpoint
 }
 
 // A span is a run of sequence numbers.
@@ -96,7 +106,13 @@ type checker struct {
 	held   seen // read and not yet judged
 	holds  bool
 	kept   []Head // in order of Seq
-	proven int64  // the Seq of the last kept head that was met
+	proven int64  // the Seq of the last kept head that was met, or checkpoint
+
+	keys    []ed25519.PublicKey
+	recent  recent
+	signed  Head // of the last checkpoint that holds
+	strange int  // checkpoints that none of the keys has signed
+	forged  int  // the place in damage of what checkpoints found; -1 for none
 
 	damage  []Damage
 	missing []span
@@ -111,7 +127,7 @@ func (c *checker) read(ctx context.Context, log Reader) error {
 			if buf == nil {
 				buf = make([]byte, 0, 4096)
 			}
-			c.meet(seen{seq: r.Seq, prev: r.Prev, hash: r.Hash, whole: hashOf(&r, buf) == r.Hash})
+			c.meet(seen{seq: r.Seq, prev: r.Prev, hash: r.Hash, whole: hashOf(&r, buf) == r.Hash, checkpoint: r.Checkpoint})
 			return true
 		})
 		if err == nil {
@@ -176,6 +192,7 @@ func (c *checker) take(s seen) {
 		c.add(s.seq-1, s.seq, Forked, fmt.Sprintf("record %d was sealed onto another record %d than this", s.seq, s.seq-1))
 	}
 	c.prove(s)
+	c.attest(s)
 	c.last, c.next = s, s.seq+1
 	c.link, c.linked = s.hash, s.whole
 }

@@ -36,7 +36,7 @@ func record(n int) audit.Record {
 		TokenID: "t1", Correlation: fmt.Sprint("c", n), Tool: "query_class", Class: "tracker.issues",
 		ArgKeys: []string{"class", "where"}, ArgHash: "ab12", Outcome: audit.Refused, Code: "not_found",
 		Kind: "hidden_class", Policy: "p1", Rows: n, Bytes: 10 * n, Tokens: n, Micros: int64(n),
-		Parent: "token:p", Depth: 1, Scopes: []string{"read"}, Uses: []string{"tracker.issues", "tracker.issues.title"}, Cost: 10, Change: "01j",
+		Parent: "token:p", Depth: 1, Scopes: []string{"read"}, Uses: []string{"tracker.issues", "tracker.issues.title"}, Cost: 10, Change: "01j", Checkpoint: "1:ab:cd",
 	}
 }
 

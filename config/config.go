@@ -53,6 +53,9 @@ type Config struct {
 	Stdio   identity.Principal // who speaks over stdio, ID "stdio"; without a scope nobody does
 	Server  Server
 	Log     Log
+
+	AuditKey []byte // the seed of the key that signs checkpoints of the audit; nil takes the one in the store
+
 	Lenient bool     // names in lists of principals and tokens that name nothing are warnings, not faults
 	Notes   []string // what is right and has no effect, for the operator
 

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"crypto/ed25519"
+	"encoding/base64"
 	"net"
 	"net/netip"
 	"net/url"
@@ -57,6 +59,9 @@ func (c *Config) shape() strict.Shape {
 		{Name: "review", Doc: "Which changes need how many people's approval: a list of rules, or an object with rules", Shape: c.review()},
 		{Name: "actions", Doc: "Named writes, as in classes, each with the class that it is on", Shape: c.actions("", true)},
 		{Name: "notifications", Doc: "Who is told of what happens to changes", Shape: c.notifications()},
+		{Name: "audit", Doc: "The record of every call", Shape: strict.Object([]strict.Key{
+			{Name: "key", Doc: "What checkpoints are signed with: 32 bytes in base64 (openssl rand -base64 32), from the environment or a file. Without it the store keeps one, which protects from nobody who can read the store", Shape: strict.Secret("32 bytes in base64", c.setAuditKey)},
+		}, nil)},
 		{Name: "log", Doc: "What is logged, on standard error", Shape: c.Log.shape()},
 		{Name: "telemetry", Doc: "Which calls are traced, and where to; without it none are", Shape: c.Telemetry.shape()},
 	}
@@ -134,6 +139,15 @@ func (c *Config) setStore(folder, s string) string {
 		return "must be sqlite:path or postgres://user:password@host/database"
 	}
 	c.Store = sqliteURL(folder, rest)
+	return ""
+}
+
+func (c *Config) setAuditKey(_, s string) string {
+	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(s))
+	if err != nil || len(key) != ed25519.SeedSize {
+		return "must be 32 bytes in base64, as `openssl rand -base64 32` prints them"
+	}
+	c.AuditKey = key
 	return ""
 }
 

@@ -137,7 +137,7 @@ func (s *Search) fits(r *audit.Record) bool {
 	has := func(text, part string) bool {
 		return part == "" || strings.Contains(strings.ToLower(text), strings.ToLower(part))
 	}
-	return (!s.Tenanted || r.Tenant == s.Tenant) && r.Time.Before(s.To) &&
+	return r.Checkpoint == "" && (!s.Tenanted || r.Tenant == s.Tenant) && r.Time.Before(s.To) &&
 		(has(r.Principal, s.Agent) || has(r.Owner, s.Agent)) && (s.Tool == "" || r.Tool == s.Tool) && has(r.Class, s.Class) &&
 		(s.Outcome == "" || r.Outcome == s.Outcome) && has(r.Code+" "+r.Kind+" "+r.Correlation+" "+r.Change, s.Text)
 }

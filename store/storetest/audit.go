@@ -3,6 +3,7 @@ package storetest
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"math"
@@ -20,7 +21,7 @@ func record(who string, n int) audit.Record {
 		Time: noon, Principal: who, Owner: "ana\"\\\n\u2028", Tenant: "acme", TokenID: "t1", Correlation: fmt.Sprint(n),
 		Tool: "query_class", Class: "tracker.issues", ArgKeys: []string{"class", "where"}, ArgHash: "ab", Outcome: audit.OK,
 		Policy: "p1", Rows: n, Bytes: math.MaxInt64, Tokens: math.MinInt64, Micros: math.MaxInt64 - int64(n),
-		Parent: "token:p", Depth: 1, Scopes: []string{"explain", "read"}, Uses: []string{"tracker.issues", "tracker.issues.title"}, Cost: math.MaxInt64, Change: "01j",
+		Parent: "token:p", Depth: 1, Scopes: []string{"explain", "read"}, Uses: []string{"tracker.issues", "tracker.issues.title"}, Cost: math.MaxInt64, Change: "01j", Checkpoint: "1:ab:cd",
 	}
 }
 
@@ -219,6 +220,51 @@ func testAuditEnds(t *testing.T, open Open) {
 		if seq > int64(len(all)) {
 			t.Errorf("record %d was promised and is gone", seq)
 		}
+	}
+}
+
+// testAuditSigned signs a log, and has another store write it anew with one record changed: so all its hashes are right.
+func testAuditSigned(t *testing.T, open Open) {
+	ctx := t.Context()
+	s, forged := handle(t, open, t.TempDir()), handle(t, open, t.TempDir())
+	seed, err := s.Secret(ctx, "audit checkpoints")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := ed25519.NewKeyFromSeed(seed)
+	for range 2 {
+		signer, err := audit.NewSigner(ctx, s, s, key, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 20 {
+			r := record("one", i)
+			r.Checkpoint = ""
+			if err := signer.Append(ctx, &r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := signer.Close(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, r := range readAll(t, s.Records, audit.First) {
+		if r.Seq == 30 {
+			r.Owner = "eve"
+		}
+		if err := forged.Append(ctx, &r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantWhole(t, s, 42)
+	wantWhole(t, forged, 42)
+	trusted := []ed25519.PublicKey{key.Public().(ed25519.PublicKey)}
+	if report, err := audit.VerifySigned(ctx, s, trusted); err != nil || !report.Whole() || report.Signed.Seq != 41 {
+		t.Errorf("%+v %v", report, err)
+	}
+	want := []audit.Damage{{Seq: 21, Last: 41, Kind: audit.Forked, Detail: "the checkpoint at record 42 was signed over another past"}}
+	if report, err := audit.VerifySigned(ctx, forged, trusted); err != nil || !cmp.Equal(report.Damage, want) || report.Signed.Seq != 20 {
+		t.Errorf("%+v %v", report, err)
 	}
 }
 

@@ -39,6 +39,7 @@ func Run(t *testing.T, open Open) {
 	t.Run("audit", func(t *testing.T) { testAudit(t, open) })
 	t.Run("audit of two handles", func(t *testing.T) { testAuditHandles(t, open) })
 	t.Run("audit cancelled and closed", func(t *testing.T) { testAuditEnds(t, open) })
+	t.Run("audit signed", func(t *testing.T) { testAuditSigned(t, open) })
 	t.Run("budgets", func(t *testing.T) { testBudgets(t, open) })
 	t.Run("budgets of two handles", func(t *testing.T) { testBudgetHandles(t, open) })
 	t.Run("budgets of two limiters", func(t *testing.T) { testBudgetLimiters(t, open) })

@@ -6,6 +6,7 @@ package audits
 
 import (
 	"context"
+	"crypto/ed25519"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,7 +26,7 @@ import (
 // Command returns the commands.
 func Command(t *terminal.Terminal) *cobra.Command {
 	cmd := terminal.Group(&cobra.Command{Use: "audit", Short: "Read and verify the record of every call"})
-	cmd.AddCommand(tail(t), verify(t), export(t), usage(t))
+	cmd.AddCommand(tail(t), verify(t), key(t), export(t), usage(t))
 	return cmd
 }
 
@@ -129,11 +130,13 @@ func reason(r audit.Record) string {
 func verify(t *terminal.Terminal) *cobra.Command {
 	k := plant.Keep{There: true}
 	var head string
+	var keys []string
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Find what was changed in the audit since it was written",
-		Long: "Verify reads the whole audit and names every record that was changed, removed, added or moved. It prints the end of\n" +
-			"the audit; kept elsewhere and given as --head later, it also finds a past that was written anew.",
+		Long: "Verify reads the whole audit and names every record that was changed, removed, added or moved. Signed checkpoints find a past\n" +
+			"that was written anew, by somebody who has not the key (see audit key). It prints the end of the audit; kept elsewhere and\n" +
+			"given as --head later, it finds that too, and a tail that was cut off.",
 		Args: terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var kept []audit.Head
@@ -145,8 +148,19 @@ func verify(t *terminal.Terminal) *cobra.Command {
 				}
 				kept = append(kept, audit.Head{Seq: n, Hash: hash})
 			}
-			return k.Log(cmd.Context(), func(log audit.Reader) error {
-				report, err := audit.Verify(cmd.Context(), log, kept...)
+			var trusted []ed25519.PublicKey
+			for _, text := range keys {
+				public, err := audit.ParseKey(text)
+				if err != nil {
+					return terminal.Usagef("--key: %v", err)
+				}
+				trusted = append(trusted, public)
+			}
+			return k.Signed(cmd.Context(), func(log audit.Reader, own ed25519.PrivateKey) error {
+				if trusted == nil {
+					trusted = append(trusted, own.Public().(ed25519.PublicKey))
+				}
+				report, err := audit.VerifySigned(cmd.Context(), log, trusted, kept...)
 				if err != nil {
 					return err
 				}
@@ -155,7 +169,31 @@ func verify(t *terminal.Terminal) *cobra.Command {
 		},
 	}
 	k.Flags(cmd.Flags())
+	cmd.Flags().StringArrayVar(&keys, "key", nil, "a public `KEY` whose checkpoints are believed, in place of this gateway's; again for more")
 	cmd.Flags().StringVar(&head, "head", "", "an end of this audit that was kept elsewhere: `SEQ:HASH`")
+	return cmd
+}
+
+func key(t *terminal.Terminal) *cobra.Command {
+	k := plant.Keep{There: true}
+	cmd := &cobra.Command{
+		Use:   "key",
+		Short: "Print the public key that checkpoints of the audit are signed with",
+		Long: "Key prints the public key of the configuration's audit.key, or else of the key that the store made. Keep it elsewhere: with it,\n" +
+			"audit verify --key finds what was written anew by whoever can write to the store, and could put another key there.",
+		Args: terminal.None,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return k.Signed(cmd.Context(), func(_ audit.Reader, own ed25519.PrivateKey) error {
+				text := audit.FormatKey(own.Public().(ed25519.PublicKey))
+				if t.JSON {
+					return t.PrintJSON(map[string]string{"key": text})
+				}
+				t.Printf("%s\n", text)
+				return nil
+			})
+		},
+	}
+	k.Flags(cmd.Flags())
 	return cmd
 }
 
@@ -171,7 +209,7 @@ func printReport(t *terminal.Terminal, r audit.Report) error {
 		return terminal.ErrSaid
 	}
 	if r.Whole() {
-		t.Printf("%s  %d records, end %d:%s\n", terminal.Styled(terminal.Green, "whole"), r.Records, r.Head.Seq, r.Head.Hash)
+		t.Printf("%s  %d records, %d of them signed, end %d:%s\n", terminal.Styled(terminal.Green, "whole"), r.Records, r.Signed.Seq, r.Head.Seq, r.Head.Hash)
 		return nil
 	}
 	for i := range r.Damage {

@@ -93,6 +93,9 @@ func sumUp(ctx context.Context, log audit.Reader, what string, since time.Time) 
 		if r.Time.Before(since) {
 			return r.Time.After(since.Add(-longest))
 		}
+		if r.Checkpoint != "" {
+			return true
+		}
 		name, _ := named(r, what)
 		s := sums[name]
 		if s == nil {

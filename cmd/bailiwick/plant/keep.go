@@ -2,6 +2,7 @@ package plant
 
 import (
 	"context"
+	"crypto/ed25519"
 	"io"
 
 	"github.com/spf13/pflag"
@@ -65,6 +66,37 @@ func (k *Keep) Log(ctx context.Context, do func(audit.Reader) error) (err error)
 	}
 	defer CloseAfter(store, &err)
 	return do(store)
+}
+
+// Signed is Log, and gives do the key with which this gateway signs the audit too.
+func (k *Keep) Signed(ctx context.Context, do func(audit.Reader, ed25519.PrivateKey) error) (err error) {
+	url, c, err := k.locate()
+	if err != nil {
+		return err
+	}
+	store, err := OpenStore(ctx, url, k.There)
+	if err != nil {
+		return err
+	}
+	defer CloseAfter(store, &err)
+	key, err := signingKey(ctx, c, store)
+	if err != nil {
+		return err
+	}
+	return do(store, key)
+}
+
+// signingKey returns what checkpoints of the audit are signed with: the key of the configuration, or one that the store
+// makes when it is first asked.
+func signingKey(ctx context.Context, c *config.Config, s Store) (ed25519.PrivateKey, error) {
+	seed := c.AuditKey
+	if seed == nil {
+		var err error
+		if seed, err = s.Secret(ctx, "audit checkpoints"); err != nil {
+			return nil, err
+		}
+	}
+	return ed25519.NewKeyFromSeed(seed), nil
 }
 
 // CloseAfter closes c, and tells of what fails there when nothing has failed before.

@@ -40,6 +40,7 @@ type Plant struct {
 	Warnings []string // what sources left out
 	Address  string   // "http://host:port" by which people reach the server, set before it serves; "" for paths alone
 	stateKey []byte
+	serves   bool                          // it runs long, and signs what it and others recorded
 	latest   atomic.Pointer[config.Config] // Config, for who asks while it may be replaced; nil until Console
 
 	Telemetry *telemetry.Telemetry // nil when nobody is told anything
@@ -110,7 +111,10 @@ func (p *Plant) openGateway(ctx context.Context) error {
 	p.stateKey = keys["request state"]
 	c := p.Config
 	var warnings []string
-	observer, log := p.observers()
+	observer, log, err := p.observers(ctx)
+	if err != nil {
+		return err
+	}
 	p.Gateway, warnings, err = bailiwick.New(ctx, bailiwick.Options{
 		Sources: p.sources, Rules: c.Rules, Observer: observer, Audit: log, Args: args, Limits: limits(c.Limits, p.Store), Price: c.Limits.Price,
 		Secret: keys["cursors"], Budget: c.Budget, Changes: p.queue(), Today: p.Tokens, History: p.Store,

@@ -24,22 +24,33 @@ func Observed(ctx context.Context, c *config.Config, log *slog.Logger) (*Plant, 
 		o.Traces = &telemetry.Traces{OTLP: telemetry.OTLP(t.OTLP), Sample: t.Sample, Environment: t.Environment}
 	}
 	if c.Log.Quiet && o.Traces == nil && c.Server.Metrics == (config.Metrics{}) {
-		return Build(ctx, c)
+		p := &Plant{Config: c, serves: true}
+		return p, p.open(ctx)
 	}
 	t, err := telemetry.New(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	p := &Plant{Config: c, Telemetry: t, closers: []func() error{func() error { return t.Close(ctx) }}}
+	p := &Plant{Config: c, Telemetry: t, serves: true, closers: []func() error{func() error { return t.Close(ctx) }}}
 	return p, p.open(ctx)
 }
 
 // observers are what the gateway tells of calls, and where it records them.
-func (p *Plant) observers() (bailiwick.Observer, audit.Log) {
-	if p.Telemetry == nil {
-		return nil, p.Store
+func (p *Plant) observers(ctx context.Context) (told bailiwick.Observer, _ audit.Log, err error) {
+	var log audit.Log = p.Store
+	if p.Telemetry != nil {
+		told, log = p.Telemetry.Calls(), p.Telemetry.Audit(log)
 	}
-	return p.Telemetry.Calls(), p.Telemetry.Audit(p.Store)
+	key, err := signingKey(ctx, p.Config, p.Store)
+	if err != nil {
+		return nil, nil, err
+	}
+	signed, err := audit.NewSigner(ctx, log, p.Store, key, p.serves)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.closers = append(p.closers, func() error { return signed.Close(context.WithoutCancel(ctx)) })
+	return told, signed, nil
 }
 
 // observeDoor makes o tell telemetry of requests and, where somebody shall see them over HTTP, show the metrics.

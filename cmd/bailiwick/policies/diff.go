@@ -81,7 +81,7 @@ func compare(ctx context.Context, t *terminal.Terminal, q comparison) error {
 			if r.Time.Before(q.since) {
 				return false
 			}
-			if only == "" || r.Principal == only {
+			if r.Checkpoint == "" && (only == "" || r.Principal == only) {
 				run.Add(r)
 			}
 			return true
