@@ -215,6 +215,8 @@ telemetry:
   otlp: {endpoint: "https://collector.example:4318", headers: {authorization: "Bearer ${PG_PASSWORD}"}, insecure: false}
   sample: 0.25
   environment: true
+audit:
+  key: c3dvcmRmaXNoIHN3b3JkZmlzaCBzd29yZGZpc2ggMzI=
 `
 
 func where(t *testing.T, s string) query.Filter {
@@ -331,7 +333,8 @@ func TestParse(t *testing.T) {
 		Server: config.Server{Origins: []string{"https://app.example"}, Hosts: []string{"agents.example"}, MaxBody: 2_000_000, Concurrency: 32,
 			Queue: -1, Heartbeat: 5 * time.Second, Sessions: config.Sessions{Idle: 10 * time.Minute, Max: 50, Each: 5},
 			Metrics: config.Metrics{Listen: "127.0.0.1:9464"}},
-		Log: config.Log{Level: slog.LevelWarn, Text: true, Quiet: true},
+		Log:      config.Log{Level: slog.LevelWarn, Text: true, Quiet: true},
+		AuditKey: []byte("swordfish swordfish swordfish 32"),
 		Telemetry: config.Telemetry{Traces: true, Sample: 0.25, Environment: true,
 			OTLP: config.OTLP{Endpoint: "https://collector.example:4318", Headers: map[string]string{"authorization": "Bearer hunter2"}}},
 		Notifications: config.Notifications{URL: "https://gate.example", Hooks: []notify.Hook{{Name: "ops", URL: "https://hooks.example/bailiwick",

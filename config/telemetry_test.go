@@ -37,6 +37,8 @@ func TestTelemetry(t *testing.T) {
 		{"server: {metrics: {listen: 9464}}", told{}, "host:port"},
 		{"server: {metrics: {}}", told{}, "listen"},
 		{"log: {calls: false}", told{Quiet: true}, ""},
+		{"audit: {key: c3dvcmRmaXNo}", told{}, "audit.key: must be 32 bytes in base64, as `openssl rand -base64 32` prints them"},
+		{"audit: {key: no base64}", told{}, "audit.key: must be 32 bytes in base64"},
 	} {
 		c, err := config.Parse("f.yaml", []byte("sources: {app: {url: \"sqlite:app.db\"}}\n"+tt.text+"\n"), env)
 		if tt.fault != "" {
