@@ -294,3 +294,27 @@ func TestPacks(t *testing.T) {
 		}
 	}
 }
+
+// TestAPIsDocument reads the example that docs/apis.md shows, over a document that has what it names.
+func TestAPIsDocument(t *testing.T) {
+	doc, err := os.ReadFile("../docs/apis.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(doc), "```yaml\n")
+	example, _, ok := strings.Cut(rest, "```")
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "app-openapi.json"), `{"openapi": "3.0.3", "info": {"title": "App", "version": "1"},
+		"components": {"schemas": {"User": {"properties": {"email": {"type": "string"}}}, "Note": {"properties": {"internalNote": {"type": "string"}}}}}, "paths": {
+		"/teams/{teamId}/archive": {"post": {"tags": ["Admin"], "parameters": [{"name": "teamId", "in": "path", "required": true, "schema": {"type": "string"}}], "responses": {}}},
+		"/search": {"post": {"responses": {"200": {"description": "", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/User"}}}}}}},
+		"/notes": {"get": {"responses": {"200": {"description": "", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Note"}}}}}}},
+		"/tokens": {"post": {"responses": {}}}, "/users/{id}/role": {"put": {"parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}], "responses": {}}}}}`)
+	c, err := config.Parse(filepath.Join(dir, "bailiwick.yaml"), []byte(example), func(name string) (string, bool) { return map[string]string{"APP_TOKEN": "token"}[name], name == "APP_TOKEN" })
+	if !ok || err != nil {
+		t.Fatal(err)
+	}
+	if faults := compiledFaults(t, c); len(faults) > 0 || len(c.Rules.APIs["app"].Access.Rules) != 3 || c.Sources[0].OpenAPI.Credential.Bearer != "token" {
+		t.Errorf("%v %+v", faults, c.Rules.APIs["app"])
+	}
+}

@@ -340,6 +340,31 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+// TestLosses: many cuts are told in few words.
+func TestLosses(t *testing.T) {
+	var members []string
+	for i := range 14 {
+		members = append(members, fmt.Sprintf(`"t%02d":%q`, i, strings.Repeat("x", 100+i)))
+	}
+	v, op := seen(t, "", "")
+	a, err := Make(v, op, ok("{"+strings.Join(members, ",")+"}"), Options{Budget: 900})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(a.Notes) != maxLosses+2 || a.Notes[0] != "t00: the first 35 of 100 characters are shown" || a.Notes[maxLosses] != "6 more places are cut" {
+		t.Errorf("%q", a.Notes)
+	}
+	// Many names are like a list: the first that fit stay whole.
+	a, err = Make(v, op, ok("{"+strings.Join(members, ",")+"}"), Options{Budget: MinBudget})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(a.Body.AppendJSON(nil)); got != "{"+members[0]+","+members[1]+"}" ||
+		a.Notes[0] != "the answer: 2 of 14 names are shown, for more is too long; left out: t02, t03, t04, t05, t06, t07, t08, t09, t10, t11 and 2 more" {
+		t.Errorf("%s %q", got, a.Notes)
+	}
+}
+
 // TestNext is what was asked and what the API answered → the arguments that go on.
 func TestNext(t *testing.T) {
 	const (

@@ -43,7 +43,7 @@ func (c *cutter) lose(l loss) {
 	c.cuts = append(c.cuts, l)
 }
 
-// fit returns v in at most budget bytes of JSON, which are at least four: lists keep as many whole items as fit, and
+// fit returns v in at most budget bytes of JSON, which are at least least: lists keep as many whole items as fit, and
 // only where that is not enough texts are cut, and members left out.
 func (c *cutter) fit(v value.Value, budget int, path string) value.Value {
 	if c.size(v) <= budget {
@@ -163,13 +163,7 @@ func (c *cutter) low(v value.Value) int {
 func (c *cutter) text(s string, budget int, path string) value.Value {
 	had := utf8.RuneCountInString(s)
 	mark := fmt.Sprintf("… [%d characters]", had)
-	if budget < len(mark)+2 {
-		mark = "…"
-	}
-	if budget < len(mark)+2 {
-		mark = ""
-	}
-	n := min(max(budget-2-len(mark), 0), len(s))
+	n := min(budget-2-len(mark), len(s)) // least leaves room for the mark
 	for {
 		for n > 0 && n < len(s) && !utf8.RuneStart(s[n]) {
 			n--
