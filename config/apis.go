@@ -122,9 +122,24 @@ func (c *Config) packed(rules *operations.Rules, name string, of apis.Contents) 
 		if c.Packs == nil {
 			c.Packs = map[string][]*pack.Tool{}
 		}
+		for _, t := range tools {
+			if other := c.packedBy(t.Name); other != "" {
+				return fmt.Errorf("the tool %s of the pack %s is one of %s already", t.Name, p.Name, other)
+			}
+		}
 		c.Packs[name] = append(c.Packs[name], tools...)
 	}
 	return nil
+}
+
+// packedBy returns the API that has a tool of that name in its packs; "" for none.
+func (c *Config) packedBy(tool string) string {
+	for _, name := range sortedKeys(c.Packs) {
+		if slices.ContainsFunc(c.Packs[name], func(t *pack.Tool) bool { return t.Name == tool }) {
+			return name
+		}
+	}
+	return ""
 }
 
 // Fetch reads the documents that are behind URLs, each with get, and puts them into the rules. What is wrong with them is

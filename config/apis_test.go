@@ -262,6 +262,7 @@ func TestPacks(t *testing.T) {
 		{source("packs: [flowfuse]"), "18 tools; 20 operations; POST /api/v1/projects/check-name read"},
 		{source("document: flow.json, packs: [flowfuse, ./packs]"), "19 tools; 22 operations; POST /api/v1/projects/check-name read"},
 		{source("document: flow.json"), "2 operations"},
+		{source("document: flow.json, packs: [./packs, packs/]"), "1:81: sources.flow.openapi.packs: the tool get-team of the pack packs is one of flow already"},
 		{source("packs: [./packs]"), "1:27: sources.flow.openapi: needs the key document, or a pack that brings one"},
 		{source("timeout: 1s"), "1:27: sources.flow.openapi: needs the key document, or a pack that brings one"},
 		{source("packs: [flowfuze]"), `1:68: sources.flow.openapi.packs.0: the pack flowfuze is not right: there is no pack "flowfuze"; there is flowfuse`},

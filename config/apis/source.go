@@ -30,6 +30,8 @@ type Source struct {
 	Credential *Credential // nil for an API that asks for none
 	Timeout    time.Duration
 	Packs      []Pack
+	Site       string // what links of tools in packs begin with; "" takes BaseURL
+	Underscore bool   // names of tools in packs are written with letters, digits and _ alone
 }
 
 // A Pack is a set of operation tools: one that comes with the program, or a folder of files.
@@ -56,6 +58,8 @@ func (s *Source) Shape(contents *Contents) strict.Shape {
 		{Name: "credential", Doc: "Who the gateway is to the API. The token that an agent comes with is never passed on", Shape: strict.Covered(credential(&s.Credential, true))},
 		{Name: "timeout", Doc: "Of one request. Default 30s", Shape: strict.Span(&s.Timeout, time.Second, 5*time.Minute)},
 		{Name: "packs", Doc: "Tools over single operations: names of bundled packs, or folders such as ./packs", Shape: s.packs(contents)},
+		{Name: "site", Doc: "Where people open the application: links of tools in packs begin with it. Default base_url", Shape: strict.Text("a URL", func(t string) string { s.Site = strings.TrimSuffix(t, "/"); return baseURL(t) })},
+		{Name: "names", Doc: "Of tools in packs: dots (the default: platform.list-teams), or underscore for clients that take no dots (platform_list_teams)", Shape: strict.Choose([]string{"dots", "underscore"}, func(t string) { s.Underscore = t == "underscore" })},
 	}, func(r *strict.Reader, n strict.Node, at string) {
 		if !r.Given(at + "/document") {
 			s.documentOfPack(contents, r, n, at)

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/config"
+	"github.com/bailiwick-dev/bailiwick/pack"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/tool/changes"
 	"github.com/bailiwick-dev/bailiwick/tool/describe"
@@ -50,13 +51,18 @@ func run(check bool) error {
 	if err != nil {
 		return err
 	}
+	bundled, err := bundledPacks()
+	if err != nil {
+		return err
+	}
 	var editor bytes.Buffer
 	if err := json.Indent(&editor, config.JSONSchema(), "", "  "); err != nil {
 		return err
 	}
 	editor.WriteByte('\n')
 	var differ []string
-	for name, page := range map[string][]byte{"tools.md": tools, "dialects.md": can, "telemetry.md": told, "prompts.md": prompts(), "configuration.md": configuration, "command-line.md": commands, "bailiwick.schema.json": editor.Bytes()} {
+	for name, page := range map[string][]byte{"tools.md": tools, "dialects.md": can, "telemetry.md": told, "prompts.md": prompts(), "configuration.md": configuration, "command-line.md": commands, "bailiwick.schema.json": editor.Bytes(),
+		"packs-bundled.md": bundled, "pack.schema.json": append(bytes.TrimSpace(pack.Schema()), '\n')} {
 		path := filepath.Join("docs", name)
 		have, err := os.ReadFile(path)
 		switch {

@@ -31,10 +31,13 @@ const timeout = 60 * time.Second
 
 // A Room is the tools of packs over one gateway.
 type Room struct {
-	Gateway *bailiwick.Gateway // nil for tools that are named and not called
-	Changes *changes.Room      // tells agents of what they propose
-	Now     func() time.Time   // nil takes time.Now
+	changes *changes.Room
+	now     func() time.Time
 }
+
+// New returns the tools over the gateway of c, which tells agents of what they propose; nil for tools that are named and
+// not called.
+func New(c *changes.Room) *Room { return &Room{c, time.Now} }
 
 // An API is the tools over one API.
 type API struct {
@@ -46,9 +49,6 @@ type API struct {
 
 // Tools returns the tools over an API.
 func (r *Room) Tools(a API) []tool.Tool {
-	if r.Now == nil {
-		r.Now = time.Now
-	}
 	out := make([]tool.Tool, len(a.Tools))
 	for i, t := range a.Tools {
 		out[i] = r.tool(a, t)
@@ -81,7 +81,7 @@ func (r *Room) tool(a API, t *pack.Tool) tool.Tool {
 	}
 	out.Handle = func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
 		reads := &reader{call: c, api: a.Name}
-		done, err := t.Run(ctx, pack.Call{Who: c.Who(), Input: in, Site: a.Site, Now: r.Now(), Reader: reads})
+		done, err := t.Run(ctx, pack.Call{Who: c.Who(), Input: in, Site: a.Site, Now: r.now(), Reader: reads})
 		switch {
 		case err != nil:
 			return tool.Result{}, err
@@ -96,12 +96,17 @@ func (r *Room) tool(a API, t *pack.Tool) tool.Tool {
 // offered returns whether an API shows who all that t calls, and what it keeps.
 func (r *Room) offered(api string, t *pack.Tool) func(identity.Principal) bool {
 	return func(who identity.Principal) bool {
-		all := r.Gateway.APIs(who)
+		all := r.changes.Gateway().APIs(who)
 		i := slices.IndexFunc(all, func(reach *operations.Reach) bool { return reach.Name == api })
 		if i < 0 {
 			return false
 		}
-		hidden := func(op *document.Operation) bool { return !all[i].View.Has(op) }
+		// The document may have been read anew since t was compiled over it.
+		hidden := func(op *document.Operation) bool {
+			return !slices.ContainsFunc(all[i].View.Operations(), func(has *document.Operation) bool {
+				return has.ID == op.ID && has.Method == op.Method && has.Path == op.Path
+			})
+		}
 		return !slices.ContainsFunc(t.Operations, hidden) && !slices.ContainsFunc(t.Sees, func(name string) bool { return !all[i].Shows(name) })
 	}
 }
@@ -167,5 +172,5 @@ func (r *Room) propose(ctx context.Context, c *bailiwick.Call, p proposal) (tool
 			sheet.Answer = picked
 		}
 	}
-	return r.Changes.Answer(sheet), nil
+	return r.changes.Answer(sheet), nil
 }

@@ -64,7 +64,7 @@ func newSite(t *testing.T, apis, gates string) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	room := &packs.Room{Gateway: s.gateway, Changes: changes.New(changes.Options{Gateway: s.gateway})}
+	room := packs.New(changes.New(changes.Options{Gateway: s.gateway}))
 	if s.set, err = tool.NewSet(s.gateway, room.Tools(packs.API{Name: "flow", Site: "https://forge.example.com", Tools: c.Packs["flow"]})...); err != nil {
 		t.Fatal(err)
 	}

@@ -76,8 +76,15 @@ func served(c *config.Config) any {
 		queries, samples int
 		timeouts         map[string]time.Duration
 		actions          []action.Declaration
+		packs            []string // of each API that has some: what they are, over which document, and how they are named
 	}
-	return decides{c.Tools, c.Limits.QueryRows, c.Limits.SampleRows, c.Limits.Timeouts, c.Actions}
+	out := decides{c.Tools, c.Limits.QueryRows, c.Limits.SampleRows, c.Limits.Timeouts, c.Actions, nil}
+	for _, s := range c.Sources {
+		if c.Packs[s.Name] != nil {
+			out.packs = append(out.packs, fmt.Sprintf("%s %s %q %v", s.Name, c.Rules.APIs[s.Name].Digest, cmp.Or(s.OpenAPI.Site, s.OpenAPI.BaseURL), s.OpenAPI.Underscore))
+		}
+	}
+	return out
 }
 
 // Restart returns the keys of a configuration that differ from those that a server started with, and that only a

@@ -19,6 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool/api"
 	"github.com/bailiwick-dev/bailiwick/tool/changes"
 	"github.com/bailiwick-dev/bailiwick/tool/describe"
+	"github.com/bailiwick-dev/bailiwick/tool/packs"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -119,13 +120,24 @@ func allTools(c *config.Config, room *changes.Room) []tool.Tool {
 	} else {
 		o.Writing, more = room, room.Tools()
 	}
-	more = append(more, api.New(room).Tools()...)
+	more = append(append(more, api.New(room).Tools()...), packed(c, room)...)
 	for i := range more {
 		if d, ok := c.Limits.Timeouts[more[i].Name]; ok {
 			more[i].Timeout = d
 		}
 	}
 	return slices.Concat(tool.Data(o), describe.Tools(c.Limits.Timeouts), more)
+}
+
+// packed are the tools of packs.
+func packed(c *config.Config, room *changes.Room) []tool.Tool {
+	var out []tool.Tool
+	for _, s := range c.Sources {
+		if of := c.Packs[s.Name]; of != nil {
+			out = append(out, packs.New(room).Tools(packs.API{Name: s.Name, Site: cmp.Or(s.OpenAPI.Site, s.OpenAPI.BaseURL), Tools: of, Underscores: s.OpenAPI.Underscore})...)
+		}
+	}
+	return out
 }
 
 // ToolNames returns the names of all tools that there are, served or not.
@@ -156,7 +168,7 @@ func tools(c *config.Config, sources []config.Source, room *changes.Room) []tool
 			return true
 		case is(t.Name, describes):
 			return !described
-		case slices.Contains(api.Names(), t.Name):
+		case t.Category == tool.Platform, slices.Contains(api.Names(), t.Name):
 			return !called
 		case is(t.Name, data) && !classes && called:
 			return true
