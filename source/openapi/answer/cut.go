@@ -228,8 +228,9 @@ func (c *cutter) notes(p *pager) []string {
 }
 
 func join(path, name string) string {
+	name = problem.Cut(oneLine(name))
 	if path == "" {
-		return problem.Cut(name)
+		return name
 	}
-	return path + "." + problem.Cut(name)
+	return path + "." + name
 }

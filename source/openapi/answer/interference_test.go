@@ -234,7 +234,7 @@ func TestInterference(t *testing.T) {
 // that is shown, and what the next call would show, leave nothing out.
 func FuzzMake(f *testing.F) {
 	for _, seed := range []string{`{"items":[{"id":1,"plan":"p","salary":2}],"total":9}`, `[[{"salary":1}],{"env":[{"name":"token","value":"v"}]}]`, `"` + strings.Repeat("é\\u0001", 300) + `"`,
-		`{"error":{"code":7,"message":"at /srv/x.js:1 token=abc"}}`, `{"a":{"b":{"c":[1,2,` + strings.Repeat("9", 400) + `]}}}`, "a,b\n1,2", "<html>", "\x00", ``} {
+		`{"token\n\u001b":"x","long\n":"` + strings.Repeat("y", 900) + `"}`, `{"error":{"code":7,"message":"at /srv/x.js:1 token=abc"}}`, `{"a":{"b":{"c":[1,2,` + strings.Repeat("9", 400) + `]}}}`, "a,b\n1,2", "<html>", "\x00", ``} {
 		for _, media := range []string{"application/json", "text/plain", "image/png", ""} {
 			f.Add([]byte(seed), media, 200, 300, "items.id a.b")
 		}
@@ -264,6 +264,9 @@ func FuzzMake(f *testing.F) {
 			}
 			if !json.Valid(out) || len(out) > most {
 				t.Fatalf("%d bytes of %d: %s", len(out), most, out)
+			}
+			if strings.ContainsAny(strings.Join(a.Notes, ""), "\n\x00\x1b") {
+				t.Fatalf("%q", a.Notes)
 			}
 			if len(a.Notes) > 40 || a.Shown > a.Of || !a.Next.IsNull() && a.Next.Kind() != value.Object {
 				t.Fatalf("%+v", a)

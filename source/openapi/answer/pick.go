@@ -150,7 +150,7 @@ func some(names []string) string {
 	const most = 10
 	short := make([]string, 0, most)
 	for _, n := range names[:min(len(names), most)] {
-		short = append(short, problem.Cut(n))
+		short = append(short, problem.Cut(oneLine(n)))
 	}
 	if len(names) > most {
 		return fmt.Sprintf("%s and %d more", strings.Join(short, ", "), len(names)-most)
