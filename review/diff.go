@@ -182,11 +182,22 @@ func (d *differ) field(s side) []Field {
 			return parts.fields()
 		}
 	}
-	f := Field{Path: pointer(s.field), Type: s.typ.String(), Before: s.show(s.before, s.hadBefore), After: s.show(s.after, s.hasAfter)}
+	f := Field{Path: pointer(s.field), Type: s.kind(), Before: s.show(s.before, s.hadBefore), After: s.show(s.after, s.hasAfter)}
 	if s.mask == nil {
 		f.Words = d.words(s.before, s.after)
 	}
 	return []Field{f}
+}
+
+// kind is the type of the field, or of the value where the field takes any.
+func (s side) kind() string {
+	switch {
+	case s.typ != schema.Any:
+		return s.typ.String()
+	case s.hasAfter:
+		return s.after.Kind().String()
+	}
+	return s.before.Kind().String()
 }
 
 // structured reports whether both are objects, or both lists.
