@@ -223,6 +223,9 @@ func (g *Gateway) write(ctx context.Context, a change.Approved) (change.EventKin
 		}
 		return g.barred(ctx, w, c, err)
 	}
+	if err := g.stands(ctx, c); err != nil {
+		return g.fallen(ctx, w, c, err)
+	}
 	if c.Op == write.OpCall { // an API keeps no marker of ours: what has begun to be sent is never sent again
 		if err := g.options.Changes.Sending(ctx, a); err != nil {
 			return "", change.Outcome{}, err

@@ -43,6 +43,9 @@ func (c *Call) checks(ctx context.Context, found *change.Change, eligible error)
 	out := []review.Check{said("four_eyes", eligible, "you may decide about this")}
 	draft, err := c.draft(ctx, found)
 	out = append(out, c.sighted(ctx, found), allowed(err))
+	if c.gateway.ofAction(found) {
+		out = append(out, said("action", c.gateway.stands(ctx, found), "the action would propose it still"))
+	}
 	out = append(out, c.target(ctx, found, draft, err)...)
 	out = append(out, c.doubts(found)...)
 	out = append(out, c.unexpired(ctx, found))

@@ -176,6 +176,9 @@ func (d *desk) Settle(ctx context.Context, id string, applied bool, reason strin
 func (d *desk) Renew(ctx context.Context, id string) (*review.Sheet, error) {
 	return d.sheet(ctx, "renew", id, "", func(ctx context.Context, c *Call, found *change.Change) (*change.Change, error) {
 		draft, err := c.draft(ctx, found)
+		if err == nil {
+			err = d.gateway.stands(ctx, found)
+		}
 		if err != nil {
 			return nil, err
 		}

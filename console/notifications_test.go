@@ -160,7 +160,7 @@ func TestBrowserNotifications(t *testing.T) {
 		}
 	}
 	b.key("\r")
-	b.waitFor(`document.querySelector(".notice.good")?.textContent.includes("waits again") ?? false`)
+	b.visible(".notice.good")
 	if dead(t, s) != 0 {
 		t.Error("it is still dead")
 	}

@@ -43,6 +43,8 @@ type tracker struct {
 	set     *tool.Set
 	tokens  *identity.Tokens
 	rules   policy.Rules
+	path    string // of the database
+	actions []action.Declaration
 }
 
 // newTracker serves the tracker; more changes its configuration.
@@ -75,9 +77,12 @@ func newTracker(t *testing.T, more func(*config.Config, *bailiwick.Options)) *tr
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	x := &tracker{T: t, rules: c.Rules, tokens: identity.NewTokens(identity.TokenOptions{Store: store})}
+	x := &tracker{T: t, rules: c.Rules, path: path, actions: c.Actions, tokens: identity.NewTokens(identity.TokenOptions{Store: store})}
 	options.Sources, options.Rules, options.Audit = map[string]source.Source{"tracker": src}, c.Rules, store
 	options.Changes, options.Today = change.NewQueue(change.Options{Store: store}), x.tokens
+	options.Standing = func(ctx context.Context, c *bailiwick.Call, found *change.Change) error {
+		return x.room.Standing(ctx, c, found)
+	}
 	x.gateway, _, err = bailiwick.New(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)

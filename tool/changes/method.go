@@ -14,6 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
 )
 
 // methodTool is the tool that calls any action.
@@ -32,27 +33,50 @@ func (r *Room) callMethod() tool.Tool {
 			if err != nil {
 				return tool.Result{}, err
 			}
-			name, known := word(in, "method_name"), []string{}
-			var found *action.Action
-			for _, a := range r.usable(c.Who(), v.Class().FullName()) {
-				known = append(known, a.Name)
-				if a.Name == name {
-					found = a
-				}
-			}
-			if found == nil {
-				near := problem.Nearest(name, known, 2)
-				return tool.Result{}, &problem.Error{Code: problem.InvalidArgument, Kind: "unknown_action", Pointer: "/method_name", Near: near,
-					Detail: fmt.Sprintf("%s has no method %q%s", v.Name(), problem.Cut(name), problem.DidYouMean(near))}
-			}
-			args, _ := in.Get("arguments")
-			args, dry, err := dried(args)
+			found, err := r.named(c.Who(), v, word(in, "method_name"))
 			if err != nil {
 				return tool.Result{}, err
 			}
-			return r.act(ctx, c, found, called{tool: methodTool, in: in, args: args, at: "/arguments", dry: dry})
+			of, err := ofMethod(in)
+			if err != nil {
+				return tool.Result{}, err
+			}
+			return r.act(ctx, c, found, of)
 		},
 	}
+}
+
+// named returns the action of a class that who may call.
+func (r *Room) named(who identity.Principal, v *policy.View, name string) (*action.Action, error) {
+	var known []string
+	for _, a := range r.usable(who, v.Class().FullName()) {
+		if a.Name == name {
+			return a, nil
+		}
+		known = append(known, a.Name)
+	}
+	near := problem.Nearest(name, known, 2)
+	return nil, &problem.Error{Code: problem.InvalidArgument, Kind: "unknown_action", Pointer: "/method_name", Near: near,
+		Detail: fmt.Sprintf("%s has no method %q%s", v.Name(), problem.Cut(name), problem.DidYouMean(near))}
+}
+
+// ofMethod is the call of an action that the arguments of call_method are.
+func ofMethod(in value.Value) (called, error) {
+	args, _ := in.Get("arguments")
+	args, dry, err := dried(args)
+	return called{tool: methodTool, in: in, args: args, at: "/arguments", dry: dry}, err
+}
+
+// ofTool is the call of a that the arguments of its own tool are.
+func ofTool(a *action.Action, in value.Value) called {
+	var members []value.Member
+	for _, m := range in.Members() {
+		if slices.Contains(a.Arguments(), m.Name) {
+			members = append(members, m)
+		}
+	}
+	dry, _ := in.Get(action.DryRunArgument)
+	return called{tool: a.Name, in: in, args: value.OfObject(members), dry: dry.Bool()}
 }
 
 // dried takes dry_run out of arguments.
@@ -82,14 +106,7 @@ func (r *Room) method(a *action.Action) tool.Tool {
 		Category: tool.Custom, Timeout: proposeTimeout,
 		Offered: func(who identity.Principal) bool { return r.may(who, a) },
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
-			var members []value.Member
-			for _, m := range in.Members() {
-				if slices.Contains(a.Arguments(), m.Name) {
-					members = append(members, m)
-				}
-			}
-			dry, _ := in.Get(action.DryRunArgument)
-			return r.act(ctx, c, a, called{tool: a.Name, in: in, args: value.OfObject(members), dry: dry.Bool()})
+			return r.act(ctx, c, a, ofTool(a, in))
 		},
 	}
 }
@@ -124,7 +141,7 @@ type called struct {
 
 // act takes a call of an action to a proposal.
 func (r *Room) act(ctx context.Context, c *bailiwick.Call, a *action.Action, of called) (tool.Result, error) {
-	req, err := a.Request(ctx, action.Call{Who: c.Who(), Record: word(of.in, "object_id"), Input: of.args, At: of.at, Now: r.now(), Reader: reader{c}})
+	req, err := r.request(ctx, c, a, of)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -137,6 +154,11 @@ func (r *Room) act(ctx context.Context, c *bailiwick.Call, a *action.Action, of 
 		return tool.Result{}, a.Place(err, of.at)
 	}
 	return res, nil
+}
+
+// request is what a call of an action asks to be written.
+func (r *Room) request(ctx context.Context, c *bailiwick.Call, a *action.Action, of called) (write.Request, error) {
+	return a.Request(ctx, action.Call{Who: c.Who(), Record: word(of.in, "object_id"), Input: of.args, At: of.at, Now: r.now(), Reader: reader{c}})
 }
 
 // wouldCall is the preview of what can't be tried: it would have been proposed, and this is what would be called.

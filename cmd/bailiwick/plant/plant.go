@@ -15,6 +15,7 @@ import (
 
 	bailiwick "github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/config"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/limit"
@@ -117,6 +118,9 @@ func (p *Plant) openGateway(ctx context.Context) error {
 	}
 	p.Gateway, warnings, err = bailiwick.New(ctx, bailiwick.Options{
 		Sources: p.sources, Rules: c.Rules, Observer: observer, Audit: log, Args: args, Limits: limits(c.Limits, p.Store), Price: c.Limits.Price,
+		Standing: func(ctx context.Context, call *bailiwick.Call, found *change.Change) error {
+			return p.room.Standing(ctx, call, found)
+		},
 		Secret: keys["cursors"], Budget: c.Budget, Changes: p.queue(), Today: p.Tokens, History: p.Store,
 	})
 	if err != nil {

@@ -1,0 +1,60 @@
+package bailiwick
+
+import (
+	"context"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/policy/writes"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/source"
+)
+
+// Standing reports, by nil, whether the action that a change came from would still propose it for the asker of a call.
+type Standing func(context.Context, *Call, *change.Change) error
+
+// ofAction reports whether c came from an action of the configuration.
+func (g *Gateway) ofAction(c *change.Change) bool {
+	return g.options.Standing != nil && c.Action != "" && c.Action != writes.Revert
+}
+
+// stands reports, by nil, whether the action that c came from would still propose it for the agent as it is now. The
+// target's transaction compares what a write sets; what an action requires of other fields and records, and which actions
+// there are, nobody compares there.
+func (g *Gateway) stands(ctx context.Context, c *change.Change) error {
+	if !g.ofAction(c) {
+		return nil
+	}
+	who, err := g.today(ctx, c.Agent)
+	if err != nil {
+		return gone(err, "the credential of the agent is no longer good")
+	}
+	return g.options.Standing(ctx, &Call{gateway: g, who: who, policy: g.policy.Load(), record: &audit.Record{}}, c)
+}
+
+// fallen is the outcome of a change that its action would no longer propose: it is stale, for the records that say so may
+// change again, and a person may have it previewed then. Or it was written before.
+func (g *Gateway) fallen(ctx context.Context, w source.Writer, c *change.Change, why error) (change.EventKind, change.Outcome, error) {
+	if problem.CodeOf(why) == problem.Internal {
+		return "", change.Outcome{}, why // what can't be asked: later
+	}
+	event, o, err := g.barred(ctx, w, c, why)
+	if err != nil || event != change.EventFailed {
+		return event, o, err
+	}
+	return change.EventStale, change.Outcome{Detail: o.Detail, Now: g.moved(ctx, w, c)}, nil
+}
+
+// moved returns the records of c as they are, for people to see, where they are no longer what was reviewed; nil where
+// they are, or can't be seen.
+func (g *Gateway) moved(ctx context.Context, w source.Writer, c *change.Change) []change.Effect {
+	draft, err := (&Call{gateway: g}).draft(ctx, c)
+	if err != nil {
+		return nil
+	}
+	now, err := w.Preview(ctx, draft)
+	if err != nil || c.Moved(now.Effects) == "" {
+		return nil
+	}
+	return now.Effects
+}
