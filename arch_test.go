@@ -53,6 +53,7 @@ var mayImport = map[string]string{
 	"write":                 "problem value",
 	"change":                "identity policy/expression problem value write",
 	"review":                "change problem schema value write",
+	"review/sight":          "identity mask policy review schema value",
 	"policy/against":        "policy problem schema schema/check value write",
 	"policy/writes":         "change identity policy policy/operations problem query schema schema/check value write",
 	"source":                "change policy policy/operations policy/writes schema source/openapi/send value",
@@ -60,7 +61,7 @@ var mayImport = map[string]string{
 	"shape":                 "policy problem redact value",
 	"audit":                 "problem value",
 	"limit":                 "problem",
-	".":                     "audit change exposure identity limit mask policy policy/against policy/operations policy/writes problem query redact review schema shape source source/functions source/openapi/answer source/openapi/validate span value write",
+	".":                     "audit change exposure identity limit mask policy policy/against policy/operations policy/writes problem query redact review review/sight schema shape source source/functions source/openapi/answer source/openapi/validate span value write",
 
 	// doors to data
 	"source/functions":            "change policy/writes problem source value write",

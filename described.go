@@ -8,6 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy/against"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/review"
+	"github.com/bailiwick-dev/bailiwick/review/sight"
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
@@ -39,11 +40,11 @@ func (c *Call) Described(ctx context.Context, class string) (against.Described, 
 
 // doubts are what spoke against a change when it was proposed, as far as the person sees what that is about.
 func (c *Call) doubts(found *change.Change) []review.Check {
-	sight := c.gateway.sight(c.policy, c.who)
+	seen := sight.Of(c.policy, c.who, c.gateway.masks)
 	var out []review.Check
 	for _, d := range found.Doubts {
 		detail := "a value doesn't fit a class that you may not see"
-		s := sight(d.Class)
+		s := seen(d.Class)
 		_, seen := s.Fields[d.Field]
 		if s.Class != "" && s.Masks[d.Field] == nil && (seen || d.Field == "") {
 			detail = s.Class + ": " + d.Text

@@ -9,6 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy/writes"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/review"
+	"github.com/bailiwick-dev/bailiwick/review/sight"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
@@ -83,9 +84,9 @@ func (d *desk) Queue(ctx context.Context, f change.Filter) (rows []review.Row, m
 		if found, more, err = d.gateway.options.Changes.Store().List(ctx, d.scoped(f)); err != nil {
 			return storeFailed(err)
 		}
-		sight := d.gateway.sight(c.policy, d.who)
+		seen := sight.Of(c.policy, d.who, d.gateway.masks)
 		for _, one := range found {
-			rows = append(rows, review.NewRow(one, sight, d.viewer()))
+			rows = append(rows, review.NewRow(one, seen, d.viewer()))
 		}
 		c.record.Rows = len(rows)
 		return nil

@@ -1,12 +1,10 @@
 package bailiwick
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
@@ -16,6 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/review"
+	"github.com/bailiwick-dev/bailiwick/review/sight"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/functions"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -158,36 +157,14 @@ func (c *Call) change(r write.Request, plan *writes.Plan, p change.Preview) *cha
 	for i := range plan.Items {
 		out.Writes = append(out.Writes, write.Print(plan.Items[i].Write))
 	}
-	change.Judge(out, c.policy.Rules().Review, c.who, asked(plan, r))
+	change.Judge(out, c.policy.Rules().Review, c.who, plan.Mode(r))
 	if c.gate(r) != policy.On || r.Doubts != nil {
 		out.Reviewed()
 	}
 	if out.Title == "" {
-		out.Title = titled(plan)
+		out.Title = plan.Title()
 	}
 	return out
-}
-
-// asked is what the rules of the classes say about how the writes of a plan may run; an action says it for itself.
-func asked(plan *writes.Plan, r write.Request) write.Mode {
-	if r.Action != "" {
-		return r.Mode
-	}
-	said := map[write.Mode]bool{}
-	var last write.Mode
-	for i := range plan.Items {
-		last = write.Review
-		if v := plan.Items[i].View; v != nil {
-			last = v.Rule().Write[plan.Items[i].Op]
-		} else if call, err := plan.Items[i].Call.Plan(); err == nil {
-			last = call.Mode
-		}
-		said[last] = true
-	}
-	if len(said) > 1 {
-		return write.Review // what is let through for one write of a group isn't for the others
-	}
-	return last
 }
 
 // gate is the least of the gates that stand before the writes of r.
@@ -198,32 +175,6 @@ func (c *Call) gate(r write.Request) policy.Gate {
 		least = least.Less(gate)
 	}
 	return least
-}
-
-// titled is one line that says what a plan does, without any value.
-func titled(plan *writes.Plan) string {
-	one := &plan.Items[0]
-	if call, err := one.Call.Plan(); err == nil {
-		return cmp.Or(call.Operation.Summary, call.Operation.ID) + ": " + one.Key
-	}
-	if len(plan.Items) > 1 {
-		return fmt.Sprintf("%d writes to %s", len(plan.Items), plan.Source)
-	}
-	class := one.Write.Target()
-	if one.View != nil {
-		class = one.View.Name()
-	}
-	var fields []string
-	for _, s := range one.Sets {
-		if !s.Forced {
-			fields = append(fields, s.Field.Name)
-		}
-	}
-	title := fmt.Sprintf("%s %s %s", one.Op, class, one.Key)
-	if one.Op == write.OpUpdate {
-		title += ": " + strings.Join(fields, ", ")
-	}
-	return strings.TrimSpace(title)
 }
 
 // Changes returns the changes that the asker has proposed, the newest first, and whether there are more.
@@ -237,9 +188,9 @@ func (c *Call) Changes(ctx context.Context, f change.Filter) ([]review.Row, bool
 	if err != nil {
 		return nil, false, storeFailed(err)
 	}
-	rows, sight := make([]review.Row, len(found)), c.gateway.sight(c.policy, c.who)
+	rows, seen := make([]review.Row, len(found)), sight.Of(c.policy, c.who, c.gateway.masks)
 	for i, one := range found {
-		rows[i] = review.NewRow(one, sight, review.Viewer{})
+		rows[i] = review.NewRow(one, seen, review.Viewer{})
 	}
 	c.record.Rows += len(rows)
 	return rows, more, nil
@@ -320,5 +271,5 @@ func (c *Call) WaitForChange(ctx context.Context, id string, most time.Duration)
 
 // own is a change as the agent sees it that has proposed it.
 func (c *Call) own(found *change.Change) *review.Sheet {
-	return review.New(found, c.gateway.sight(c.policy, c.who), review.Viewer{})
+	return review.New(found, sight.Of(c.policy, c.who, c.gateway.masks), review.Viewer{})
 }

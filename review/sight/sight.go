@@ -1,30 +1,35 @@
-package bailiwick
+// Package sight is what somebody sees of the classes and operations that a change writes, by the rules in force.
+//
+// It stands between policy and review, which shows changes and knows no rules. What a rule hides is nothing in it, as if it
+// were not there; a value whose mask can't be made is none.
+package sight
 
 import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/mask"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/review"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// sight returns what who sees of each class, by "source.Class", worked out once a class. It looks at fields alone: which
-// records who sees is another question.
-func (g *Gateway) sight(p *policy.Policy, who identity.Principal) func(class string) review.Sight {
+// Of returns what who sees of each class, by "source.Class", worked out once a class. Values are masked under key. It
+// looks at fields alone: which records who sees is another question.
+func Of(p *policy.Policy, who identity.Principal, key mask.Key) func(class string) review.Sight {
 	known := map[string]review.Sight{}
 	return func(class string) review.Sight {
 		s, ok := known[class]
 		if !ok {
-			s = g.sees(p, who, class)
+			s = sees(p, who, key, class)
 			known[class] = s
 		}
 		return s
 	}
 }
 
-func (g *Gateway) sees(p *policy.Policy, who identity.Principal, class string) review.Sight {
+func sees(p *policy.Policy, who identity.Principal, key mask.Key, class string) review.Sight {
 	if api, operation, _ := strings.Cut(class, "."); p.APIs().Has(api) {
 		return called(p, who, api, operation)
 	}
@@ -39,7 +44,7 @@ func (g *Gateway) sees(p *policy.Policy, who identity.Principal, class string) r
 		if m == nil {
 			continue
 		}
-		masked, err := m.Under(g.masks)
+		masked, err := m.Under(key)
 		if err != nil {
 			masked = func(value.Value) value.Value { return value.Value{} }
 		}

@@ -1,0 +1,57 @@
+package writes
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// Mode is what the rules of the classes say about how the writes of a plan may run; an action says it for itself.
+func (p *Plan) Mode(r write.Request) write.Mode {
+	if r.Action != "" {
+		return r.Mode
+	}
+	said := map[write.Mode]bool{}
+	var last write.Mode
+	for i := range p.Items {
+		last = write.Review
+		if v := p.Items[i].View; v != nil {
+			last = v.Rule().Write[p.Items[i].Op]
+		} else if call, err := p.Items[i].Call.Plan(); err == nil {
+			last = call.Mode
+		}
+		said[last] = true
+	}
+	if len(said) > 1 {
+		return write.Review // what is let through for one write of a group isn't for the others
+	}
+	return last
+}
+
+// Title is one line that says what a plan does, without any value.
+func (p *Plan) Title() string {
+	one := &p.Items[0]
+	if call, err := one.Call.Plan(); err == nil {
+		return cmp.Or(call.Operation.Summary, call.Operation.ID) + ": " + one.Key
+	}
+	if len(p.Items) > 1 {
+		return fmt.Sprintf("%d writes to %s", len(p.Items), p.Source)
+	}
+	class := one.Write.Target()
+	if one.View != nil {
+		class = one.View.Name()
+	}
+	var fields []string
+	for _, s := range one.Sets {
+		if !s.Forced {
+			fields = append(fields, s.Field.Name)
+		}
+	}
+	title := fmt.Sprintf("%s %s %s", one.Op, class, one.Key)
+	if one.Op == write.OpUpdate {
+		title += ": " + strings.Join(fields, ", ")
+	}
+	return strings.TrimSpace(title)
+}
