@@ -17,7 +17,8 @@ import (
 )
 
 // components of all documents of these tests. In them, hidden are: the schema Vault, every field named salary,
-// Team.plan, and Cat.chip.
+// Team.plan, Cat.chip,
+// Setting.key and, though nothing declares it, Person.odd.
 const components = `"components":{"schemas":{
 	"Team":{"type":"object","properties":{"id":{"type":"integer"},"name":{"type":"string"},"plan":{"type":"string"},"lead":{"$ref":"#/components/schemas/Person"},
 		"members":{"type":"array","items":{"$ref":"#/components/schemas/Person"}},"vault":{"$ref":"#/components/schemas/Vault"},"children":{"type":"array","items":{"$ref":"#/components/schemas/Team"}}}},
@@ -31,6 +32,7 @@ const components = `"components":{"schemas":{
 	"Thing":{"anyOf":[{"$ref":"#/components/schemas/Dog"},{"$ref":"#/components/schemas/Vault"}]},
 	"Said":{"oneOf":[{"$ref":"#/components/schemas/Dog"},{"$ref":"#/components/schemas/Vault"}],"discriminator":{"propertyName":"kind","mapping":{"dog":"#/components/schemas/Dog","safe":"Vault"}}},
 	"Vault":{"type":"object","properties":{"kind":{"type":"string"},"gold":{"type":"integer"}}},
+	"Setting":{"type":"object","properties":{"key":{"type":"string"},"value":{"type":"string"}}},
 	"ByName":{"type":"object","additionalProperties":{"$ref":"#/components/schemas/Person"}},
 	"Page":{"type":"object","properties":{"items":{"type":"array","items":{"$ref":"#/components/schemas/Team"}},"total":{"type":"integer"},"next_cursor":{"type":"string","nullable":true}}},
 	"Problem":{"type":"object","properties":{"code":{"type":"string"},"message":{"type":"string"},"salary":{"type":"string"}}}}}`
@@ -48,7 +50,7 @@ func seen(t testing.TB, schema, parameters string) (*view.View, *document.Operat
 var hiding = view.Filter{
 	Schema: func(name string) bool { return name != "Vault" },
 	Field: func(schema, field string) bool {
-		return field != "salary" && schema+"."+field != "Team.plan" && schema+"."+field != "Cat.chip"
+		return field != "salary" && schema+"."+field != "Team.plan" && schema+"."+field != "Cat.chip" && schema+"."+field != "Setting.key" && schema+"."+field != "Person.odd"
 	},
 }
 
@@ -128,6 +130,10 @@ func TestHidden(t *testing.T) {
 		{ref("Team"), `{"id":9007199254740993,"name":"a","plan":"p","extra":{"salary":1,"plan":"q"}}`, `{"id":9007199254740993,"name":"a","extra":{"plan":"q"}}`},
 		{ref("Team"), `{"lead":{"name":"b","salary":1.10},"members":[{"salary":2},{"name":"c"}],"vault":{"gold":1}}`, `{"lead":{"name":"b"},"members":[{},{"name":"c"}]} 2/2`},
 		{ref("Team"), `{"children":[{"children":[{"plan":"p","name":"d"}],"plan":"p"}]}`, `{"children":[{"children":[{"name":"d"}]}]} 1/1`},
+		{ref("Person"), `{"name":"a","odd":1}`, `{"name":"a"}`},
+		{ref("Person"), `[{"odd":1,"even":2}]`, `[{"even":2}] 1/1`},
+		{ref("Setting"), `{"key":"password","value":"v"}`, `{"value":"v"}`},
+		{`{"type":"object","properties":{"a":{"type":"string"}},"items":` + ref("Person") + `}`, `{"b":{"odd":1}}`, `{"b":{"odd":1}}`},
 		{ref("Team"), `[{"id":1,"plan":"p"},{"plan":"q"}]`, `[{"id":1},{}] 2/2`},
 		{`{"type":"array","items":` + ref("Team") + `}`, `{"teams":[{"id":1,"plan":"p"}]}`, `{"teams":[{"id":1}]} 1/1`},
 		{`{"type":"array","items":` + ref("Vault") + `}`, `[{"gold":1}]`, `[]`},
@@ -219,6 +225,14 @@ masked, for their names are those of credentials: DB_PASSWORD, otp`},
 		{`{"lead":{"phrase":"p"},"internal":{"a":1},"x":{"internal":2}}`, `{"lead":{"phrase":"[masked]"},"x":{}}
 masked, for their names are those of credentials: phrase`},
 		{`{"credentials":{"salary":"1"}}`, `{"credentials":{}}`},
+		{`{"a":{"token":"x"},"b":{"token":"y"}}`, `{"a":{"token":"[masked]"},"b":{"token":"[masked]"}}
+masked, for their names are those of credentials: token`},
+		{`[{"name":"password","value":"x","note":"y"},{"name":"password","note":"y"},{"name":5,"value":"x"},{"title":"password","value":"x"}]`,
+			`[{"name":"password","value":"[masked]","note":"y"},{"name":"password","note":"y"},{"name":5,"value":"x"},{"title":"password","value":"x"}] 4/4
+masked, for their names are those of credentials: password`},
+		{`{"name":"` + strings.Repeat("password ", 12) + `","value":"x"}`, `{"name":"` + strings.Repeat("password ", 12) + `","value":"x"}`},
+		{`{"secret":{"value":"x","name":"token"},"value":"y"}`, `{"secret":{"value":"[masked]","name":"[masked]"},"value":"y"}
+masked, for their names are those of credentials: secret`},
 	} {
 		if got := shown(Make(v, op, ok(tt.body), Options{Denied: gone})); got != tt.want {
 			t.Errorf("%s\n got %s\nwant %s", tt.body, got, tt.want)
@@ -309,6 +323,37 @@ func TestMedia(t *testing.T) {
 		if got := shown(Make(v, op, r, Options{Budget: MinBudget})); got != tt.want {
 			t.Errorf("%s %q\n got %s\nwant %s", tt.media, tt.body, got, tt.want)
 		}
+	}
+}
+
+// TestUnfiltered is the schema of an operation's JSON → whether its CSV leaves.
+func TestUnfiltered(t *testing.T) {
+	for schema, leaves := range map[string]bool{
+		ref("Dog"): true, `{"type":"array","items":` + ref("Pet") + `}`: false, ref("Vault"): false, ref("Keeper"): false, ref("Thing"): false, ref("Boss"): false, ref("Page"): false,
+		`{"type":"array","items":{"type":"array","items":` + ref("Person") + `}}`: false, ref("ByName"): false, `{"type":"array","items":{"type":"string"}}`: true,
+		`{"properties":{"a":{"properties":{"token":{"type":"string"}}}}}`: false, `{"properties":{"a":{"properties":{"internal":{}}}}}`: false,
+		`{"additionalProperties":{"properties":{"a":` + ref("Vault") + `}}}`: false, `{"properties":{"a":{"$ref":"#/components/schemas/Dog"},"page_token":{}}}`: true, ``: true,
+	} {
+		json := `"application/json":{}`
+		if schema != "" {
+			json = `"application/json":{"schema":` + schema + `}`
+		}
+		v, op := viewed(t, fmt.Sprintf(`{"openapi":"3.0.0","paths":{"/x":{"get":{"operationId":"x","responses":{"200":{"description":"","content":{%s,"text/csv":{}}}}}}},%s}`, json, components), hiding)
+		r := &send.Response{Status: 200, MediaType: "text/csv", Header: http.Header{}, Body: []byte("a,b")}
+		_, err := Make(v, op, r, Options{Denied: func(name string) bool { return name == "internal" }})
+		if (err == nil) != leaves || err != nil && problem.CodeOf(err) != problem.SecurityBlocked {
+			t.Errorf("%s: %v", schema, err)
+		}
+	}
+}
+
+// TestDefaultBudget: an answer is cut to 100,000 bytes where nobody says another.
+func TestDefaultBudget(t *testing.T) {
+	v, op := seen(t, "", "")
+	body := "[" + strings.Repeat(`"`+strings.Repeat("x", 997)+`",`, 119) + `"x"]`
+	a, err := Make(v, op, ok(body), Options{})
+	if err != nil || a.Of != 120 || a.Shown != 99 {
+		t.Error(a.Shown, a.Of, err)
 	}
 }
 
