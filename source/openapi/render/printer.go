@@ -38,7 +38,7 @@ func (p *printer) parameters(op *document.Operation) {
 	for _, place := range placeNames {
 		n := 0
 		for _, q := range all {
-			if q.In != place.in {
+			if q.In != place.in || p.v.Fixed(q) != nil {
 				continue
 			}
 			if n == 0 {

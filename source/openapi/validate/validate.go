@@ -127,6 +127,12 @@ func (c *Checker) Check(op *document.Operation, a Arguments) (Checked, error) {
 	return out, nil
 }
 
+// only reads what a parameter must be.
+func only(fixed document.Raw) (value.Value, bool) {
+	v, err := value.Read(fixed, 0)
+	return v, err == nil
+}
+
 func (c *Checker) parameters(f *faults, op *document.Operation, in, at string, given value.Value) ([]Value, error) {
 	if k := given.Kind(); k != value.Null && k != value.Object {
 		f.add(at, "type", "%s is an object, by parameter name; not %s", strings.TrimPrefix(at, "/"), k)
@@ -140,6 +146,9 @@ func (c *Checker) parameters(f *faults, op *document.Operation, in, at string, g
 		}
 		names = append(names, p.Name)
 		v, ok := member(given, p.Name, in == "header")
+		if fixed := c.v.Fixed(p); !ok && fixed != nil {
+			v, ok = only(fixed)
+		}
 		if !ok {
 			if p.Required {
 				f.add(at+"/"+escape(p.Name), "required", "the %s parameter %q is missing", in, p.Name)

@@ -203,3 +203,31 @@ func compileAll(t testing.TB, c *Checker, v *view.View) (n int) {
 	}
 	return n
 }
+
+// TestFixed wants a parameter that can be one thing alone to be put in where it isn't given, and to be checked where it is.
+func TestFixed(t *testing.T) {
+	c, v := checker(t, `{"openapi":"3.1.0","paths":{"/x":{"get":{"operationId":"x","parameters":[
+		{"name":"V","in":"header","required":true,"schema":{"const":1}},{"name":"mode","in":"query","schema":{"enum":["a"]}},{"name":"kind","in":"query","required":true,"schema":{"enum":["a","b"]}}]}}}}`, Options{})
+	op, err := v.Operation("x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct{ args, want string }{
+		{`{"query":{"kind":"a"}}`, "kind=a V=1"}, // what may be left out stays out
+		{`{"query":{"kind":"a"},"headers":{"v":1}}`, "kind=a V=1"},
+		{`{"query":{"kind":"a"},"headers":{"V":2}}`, "/headers/V"},
+		{`{}`, "/query/kind"},
+	} {
+		checked, err := c.Check(op, arguments(t, row.args))
+		got := ""
+		for _, value := range checked.Values() {
+			got += value.Parameter.Name + "=" + value.Value.String() + " "
+		}
+		if err != nil {
+			got = problem.Of(err).Pointer
+		}
+		if strings.TrimSpace(got) != row.want {
+			t.Errorf("%s: %q, want %q", row.args, got, row.want)
+		}
+	}
+}

@@ -145,6 +145,15 @@ func (v *View) Parameters(op *document.Operation) []document.Parameter {
 	})
 }
 
+// Fixed returns what a parameter must be, where it is needed and can be one thing alone; nil for all others. Nobody has to
+// be told of it, or to give it.
+func (v *View) Fixed(p document.Parameter) document.Raw {
+	if s := v.Schema(p.Schema); p.Required && len(s.Enum) == 1 {
+		return s.Enum[0]
+	}
+	return nil
+}
+
 // Refused reports whether a header is the gateway's own and never an agent's to set: who asks, whom, from where, and
 // how the message is framed.
 func Refused(header string) bool {
