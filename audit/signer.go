@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"crypto/ed25519"
+	"errors"
 	"sync"
 	"time"
 )
@@ -44,10 +45,13 @@ func NewSigner(ctx context.Context, log Log, from Reader, key ed25519.PrivateKey
 		s.signed = r.Seq
 		return false
 	})
-	if err == nil && long && head.Seq > s.signed {
+	if _, damaged := errors.AsType[*Damage](err); err != nil && !damaged { // damage is for Verify to find
+		return nil, err
+	}
+	if long && head.Seq > s.signed {
 		s.note(head)
 	}
-	return s, nil // what of the log can't be read is for Verify to find
+	return s, nil
 }
 
 // Append implements Log.

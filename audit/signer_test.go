@@ -157,6 +157,85 @@ func TestSignerFails(t *testing.T) {
 	})
 }
 
+// meanwhile does something while a checkpoint is written.
+type meanwhile struct {
+	*audit.Memory
+	do func()
+}
+
+func (m *meanwhile) Append(ctx context.Context, r *audit.Record) error {
+	if do := m.do; do != nil && r.Checkpoint != "" {
+		m.do = nil
+		do()
+	}
+	return m.Memory.Append(ctx, r)
+}
+
+// TestSignerMeanwhile: what comes while a checkpoint is written is covered by the next, without anything new.
+func TestSignerMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &meanwhile{Memory: &audit.Memory{}}
+		s, err := audit.NewSigner(t.Context(), m, m, keyOf(1), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		appendTo(t, s, 1)
+		m.do = func() {
+			r := audit.Record{Tool: "x"}
+			if err := m.Memory.Append(t.Context(), &r); err != nil { // by another process
+				t.Error(err)
+			}
+			appendTo(t, s, 1)
+		}
+		time.Sleep(3 * time.Minute)
+		synctest.Wait()
+		if got := checkpoints(t, m.Memory); got != "4:1 5:3" {
+			t.Error(got)
+		}
+	})
+}
+
+// TestSignedDamage: damage is told as without checkpoints, which prove the rest; one that is repeated proves nothing new.
+func TestSignedDamage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all := signedLog(t, keyOf(1))
+		var first string
+		_ = all.Records(t.Context(), audit.First, func(r audit.Record) bool { first = r.Checkpoint; return first == "" })
+		again := audit.Record{Tool: audit.CheckpointTool, Checkpoint: first}
+		if err := all.Append(t.Context(), &again); err != nil {
+			t.Fatal(err)
+		}
+		for name, tt := range map[string]struct {
+			edit func(*audit.Record) bool // of what is read
+			want string
+		}{
+			"nothing":            {func(*audit.Record) bool { return true }, ""},
+			"altered":            {func(r *audit.Record) bool { r.Rows += count(r.Seq == 1000); return true }, "altered 1000-1000"},
+			"altered checkpoint": {func(r *audit.Record) bool { r.Rows += count(r.Seq == 1001); return true }, "altered 1001-1001"},
+			"missing":            {func(r *audit.Record) bool { return r.Seq != 1000 }, "missing 1000-1000"},
+		} {
+			report, err := audit.VerifySigned(t.Context(), edited{all, tt.edit}, trusted(keyOf(1)))
+			var got []string
+			for _, d := range report.Damage {
+				got = append(got, fmt.Sprintf("%s %d-%d", d.Kind, d.Seq, d.Last))
+			}
+			if err != nil || strings.Join(got, " ") != tt.want || report.Signed.Seq != 5010 {
+				t.Error(name, got, report.Signed.Seq, err)
+			}
+		}
+	})
+}
+
+// edited reads a log with edits that nobody sealed.
+type edited struct {
+	*audit.Memory
+	edit func(*audit.Record) bool
+}
+
+func (e edited) Records(ctx context.Context, from int64, yield func(audit.Record) bool) error {
+	return e.Memory.Records(ctx, from, func(r audit.Record) bool { return !e.edit(&r) || yield(r) })
+}
+
 // rewrite is what somebody does who can write to the store and has not the key: so many of each record as edit says, all
 // with right hashes.
 func rewrite(t *testing.T, m *audit.Memory, edit func(*audit.Record) int) *audit.Memory {
@@ -197,6 +276,7 @@ func TestForged(t *testing.T) {
 			"an edit":           {eve, keyOf(1), "forked 501-5010: the checkpoint at record 1001 was signed over another past"},
 			"the first record":  {func(r *audit.Record) int { r.Rows += count(r.Seq == 1); return 1 }, keyOf(1), "forked 1-5010: the checkpoint at record 501 was signed over another past"},
 			"one gone":          {func(r *audit.Record) int { return count(r.Seq != 700) }, keyOf(1), "forked 501-5010: the checkpoint at record 1000 was signed over another past"},
+			"two gone":          {func(r *audit.Record) int { return count(r.Seq != 700 && r.Seq != 701) }, keyOf(1), "forked 501-5009: the checkpoint at record 999 was signed over another past"},
 			"one too many":      {func(r *audit.Record) int { return 1 + count(r.Seq == 700) }, keyOf(1), "forked 501-5010: the checkpoint at record 1002 was signed over another past"},
 			"no checkpoints":    {func(r *audit.Record) int { return count(r.Checkpoint == "") }, keyOf(1), "unsigned 1-5000: no checkpoint covers them"},
 			"none behind it":    {func(r *audit.Record) int { eve(r); return count(r.Checkpoint == "" || r.Seq < 700) }, keyOf(1), "unsigned 501-5001: no checkpoint covers them"},
