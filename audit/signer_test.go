@@ -179,7 +179,6 @@ func TestSignerMeanwhile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		appendTo(t, s, 1)
 		m.do = func() {
 			r := audit.Record{Tool: "x"}
 			if err := m.Memory.Append(t.Context(), &r); err != nil { // by another process
@@ -187,6 +186,7 @@ func TestSignerMeanwhile(t *testing.T) {
 			}
 			appendTo(t, s, 1)
 		}
+		appendTo(t, s, 1)
 		time.Sleep(3 * time.Minute)
 		synctest.Wait()
 		if got := checkpoints(t, m.Memory); got != "4:1 5:3" {
