@@ -114,14 +114,15 @@ var mayImport = map[string]string{
 	"console/ledger":  "audit",
 	"console/session": "",
 	"conformance":     "identity problem server tool value",
-	"config":          "action change config/apis config/strict identity identity/oidc notify pack policy policy/against policy/expression policy/operations problem query schema source/openapi/access source/openapi/document value write",
+	"config":          "action change config/apis config/checked config/strict identity identity/oidc notify pack policy policy/against policy/expression policy/operations problem query schema source/openapi/access source/openapi/document value write",
+	"config/checked":  "config/strict policy/against",
 	"config/apis":     "config/strict notify/public pack policy/expression policy/operations problem source/openapi/access source/openapi/document write",
 	"config/strict":   "problem query value",
 	"client":          "problem value",
 
 	// below what owners declare
 	"policy/expression/template": "identity policy/expression problem value",
-	"pack":                       "config/strict identity policy/expression policy/expression/template problem source/openapi/access source/openapi/document source/openapi/validate source/openapi/view tool/input value",
+	"pack":                       "config/checked config/strict identity policy policy/against policy/expression policy/expression/template problem source/openapi/access source/openapi/document source/openapi/validate source/openapi/view tool/input value",
 
 	// beside change
 	"notify":        "change notify/public write",

@@ -2,6 +2,7 @@ package bailiwick
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/change"
@@ -10,6 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/review"
 	"github.com/bailiwick-dev/bailiwick/review/sight"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
 )
 
 // Described returns a class, "source.Class", for a check of arguments against it that an owner has asked for: all of it, as
@@ -36,6 +39,21 @@ func (c *Call) Described(ctx context.Context, class string) (against.Described, 
 		return against.Described{Why: problem.Of(err).Detail}, nil
 	}
 	return against.Described{Class: &now, View: c.policy.Fresh(c.who, &now)}, nil
+}
+
+// Fits checks the arguments of a call against the class that a declaration names; names are those that it can have. It
+// returns what the asker may not be told, for write.Request.Doubts.
+func (c *Call) Fits(ctx context.Context, d against.Declaration, names []string, args value.Value) ([]write.Doubt, error) {
+	wrong := ""
+	check := against.Compile(c.policy, d, names, func(_ []string, format string, args ...any) { wrong = fmt.Sprintf(format, args...) })
+	if wrong != "" || check == nil { // it was right when the rules were loaded
+		return []write.Doubt{{Class: d.Class, Text: "the arguments could not be checked: " + wrong}}, nil
+	}
+	class, err := c.Described(ctx, check.Class)
+	if err != nil {
+		return nil, err
+	}
+	return check.Arguments(class, args, "")
 }
 
 // doubts are what spoke against a change when it was proposed, as far as the person sees what that is about.

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/action"
+	"github.com/bailiwick-dev/bailiwick/config/checked"
 	"github.com/bailiwick-dev/bailiwick/config/strict"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/policy/against"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
@@ -80,7 +80,7 @@ func (c *Config) actionKeys(d *action.Declaration) []strict.Key {
 		{Name: "summary", Doc: "The line that reviewers read first: a text, or {$cel: …}", Shape: strict.Any(&d.Summary)},
 		{Name: "tool", Doc: "true: it is also a tool of its own, of its name", Shape: strict.Flag(&d.Tool)},
 		{Name: "check_against", Doc: "The class that describes what the arguments are for, such as one of a metadata cache: a name, or the class with fields and record. Arguments that break its types, required fields, picklists and lengths are refused",
-			Shape: checkAgainst(&d.CheckAgainst)},
+			Shape: checked.Against(&d.CheckAgainst)},
 		{Name: "statement", Doc: "Of do: sql: the statement, with :name for each value of set", Shape: strict.Words(&d.Statement)},
 		{Name: "api", Doc: "Of do: http: the source", Shape: strict.Words(&d.API)},
 		{Name: "operation", Doc: "Of do: http: the operation of the source", Shape: strict.Words(&d.Operation)},
@@ -104,25 +104,6 @@ func transitions(into *map[string]map[string][]string) strict.Shape {
 			(*into)[field] = next
 		}
 	}})
-}
-
-// checkAgainst is the class that describes arguments: its name, or an object.
-func checkAgainst(into *against.Declaration) strict.Shape {
-	fields := strict.Each(strict.Table{Names: "argument", Of: func(argument string) (strict.Shape, func()) {
-		var field string
-		return strict.Words(&field), func() {
-			if into.Fields == nil {
-				into.Fields = map[string]string{}
-			}
-			into.Fields[argument] = field
-		}
-	}})
-	return strict.Either(strict.Words(&into.Class), strict.Object([]strict.Key{
-		{Name: "class", Doc: "The class", Must: true, Shape: strict.Words(&into.Class)},
-		{Name: "fields", Doc: "By argument: the field that it is for, where that is called otherwise", Shape: fields},
-		{Name: "record", Doc: "new: what the class needs must be given; change: only what is given is checked. Default new for do: create, else change",
-			Shape: strict.OneOf(&into.Record, against.New, against.Change)},
-	}, nil))
 }
 
 func lookups(into *map[string]action.Lookup) strict.Shape {

@@ -311,7 +311,9 @@ func TestAPIsDocument(t *testing.T) {
 		"/search": {"post": {"responses": {"200": {"description": "", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/User"}}}}}}},
 		"/notes": {"get": {"responses": {"200": {"description": "", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Note"}}}}}}},
 		"/tokens": {"post": {"responses": {}}}, "/users/{id}/role": {"put": {"parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}], "responses": {}}}}}`)
-	c, err := config.Parse(filepath.Join(dir, "bailiwick.yaml"), []byte(example), func(name string) (string, bool) { return map[string]string{"APP_TOKEN": "token"}[name], name == "APP_TOKEN" })
+	c, err := config.Parse(filepath.Join(dir, "bailiwick.yaml"), []byte(example), func(name string) (string, bool) {
+		return map[string]string{"APP_TOKEN": "token"}[name], name == "APP_TOKEN"
+	})
 	if !ok || err != nil {
 		t.Fatal(err)
 	}

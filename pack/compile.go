@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/config/strict"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/policy/against"
 	"github.com/bailiwick-dev/bailiwick/policy/expression"
 	"github.com/bailiwick-dev/bailiwick/policy/expression/template"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -42,9 +44,11 @@ type Tool struct {
 	Output      json.RawMessage       // the JSON Schema of its result
 	Operations  []*document.Operation // all that it may call, each once
 	Writes      bool                  // it proposes: one of Operations isn't read
-	Against     string                // the class that its body is to be checked against; "" for none
+	Against     against.Declaration   // what its arguments are checked against; the zero one for nothing
 	Sees        []string              // names of fields whose values it keeps: from whom one is hidden can't have the tool
 
+	names    []string                                       // of its arguments, without the reason
+	fault    func(at []string, message string) strict.Fault // at a place of its declaration
 	defaults []value.Member
 	early    []condition // require, over the input alone
 	late     []condition
@@ -109,8 +113,11 @@ func (p *Pack) Compile(d *document.Document, rules *access.Rules) ([]*Tool, erro
 			}
 		}
 		for i, declared := range f.tools {
-			b := &builder{declaration: declared, document: d, rules: rules, whole: whole, base: expressions, Tool: &Tool{}, wrong: func(at []string, format string, args ...any) {
-				all.Faults = append(all.Faults, f.document.Wrong(fmt.Sprintf(format, args...), append([]string{"tools", fmt.Sprint(i)}, at...)...))
+			t := &Tool{fault: func(at []string, message string) strict.Fault {
+				return f.document.Wrong(message, append([]string{"tools", fmt.Sprint(i)}, at...)...)
+			}}
+			b := &builder{declaration: declared, document: d, rules: rules, whole: whole, base: expressions, Tool: t, wrong: func(at []string, format string, args ...any) {
+				all.Faults = append(all.Faults, t.fault(at, fmt.Sprintf(format, args...)))
 			}}
 			if b.build(); !b.absent {
 				out = append(out, b.Tool)
@@ -123,6 +130,27 @@ func (p *Pack) Compile(d *document.Document, rules *access.Rules) ([]*Tool, erro
 	return out, nil
 }
 
+// Arguments returns the names of the tool's arguments, without the reason.
+func (t *Tool) Arguments() []string { return t.names }
+
+// Check compiles what the arguments of tools are checked against, as the rules in force have it. All that is wrong is in a
+// *strict.Error, as of Compile.
+func Check(tools []*Tool, p *policy.Policy) error {
+	all := &strict.Error{}
+	for _, t := range tools {
+		if t.Against.Class == "" {
+			continue
+		}
+		against.Compile(p, t.Against, t.names, func(at []string, format string, args ...any) {
+			all.Faults = append(all.Faults, t.fault(append([]string{"check_against"}, at...), fmt.Sprintf(format, args...)))
+		})
+	}
+	if all.Faults != nil {
+		return all
+	}
+	return nil
+}
+
 // A builder compiles one declaration.
 type builder struct {
 	*Tool
@@ -133,7 +161,7 @@ type builder struct {
 	base     *expression.Compiler
 	schema   *input.Schema
 	vars     []expression.Variable // that the next expressions can use
-	names    []string              // of reads and merges
+	taken    []string              // the names of reads and merges
 	failed   *expression.Compiler  // of expressions over what the API says of an error
 	absent   bool                  // an operation of it is excluded or forbidden
 	wrong    template.Wrong
@@ -152,11 +180,12 @@ func (b *builder) build() {
 	if b.schema == nil {
 		return
 	}
+	t.names = b.schema.Names()
 	b.vars = []expression.Variable{{Name: inputName, What: "the input", Members: b.schema.Names()}, {Name: nowName, What: "the time", Instant: true}}
 	first := b.over()
 	b.chain(first)
 	over := first
-	if len(b.names) > 0 || b.declaration.link != nil {
+	if len(b.taken) > 0 || b.declaration.link != nil {
 		over = b.linked()
 	}
 	b.requirements(first, over)
@@ -175,12 +204,12 @@ func (b *builder) over() *expression.Compiler { return b.base.Over(b.vars...) }
 
 // named notes a name that expressions can use from here on.
 func (b *builder) named(at []string, name string) {
-	taken := append([]string{inputName, nowName, linkName, answerName, "principal", "change", "in", "true", "false", "null"}, b.names...)
+	taken := append([]string{inputName, nowName, linkName, answerName, "principal", "change", "in", "true", "false", "null"}, b.taken...)
 	if !variableName.MatchString(name) || slices.Contains(taken, name) {
 		b.wrong(at, "it is named with letters, digits and _, a small letter first, and not as what expressions have already")
 		return
 	}
-	b.names = append(b.names, name)
+	b.taken = append(b.taken, name)
 	b.vars = append(b.vars, expression.Variable{Name: name, What: "what was read as " + name})
 }
 
@@ -353,5 +382,8 @@ func (b *builder) annotated() {
 	}
 	if !b.Tool.Writes && !b.Annotations.ReadOnly && !b.absent {
 		b.wrong(at, "it only reads: readOnly: true")
+	}
+	if b.Against.Class != "" && b.Annotations.ReadOnly {
+		b.wrong([]string{"check_against"}, "what reads has nothing to check; take it out")
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"regexp"
 	"strconv"
 
+	"github.com/bailiwick-dev/bailiwick/config/checked"
 	"github.com/bailiwick-dev/bailiwick/config/strict"
+	"github.com/bailiwick-dev/bailiwick/policy/against"
 	"github.com/bailiwick-dev/bailiwick/source/openapi/access"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -32,7 +34,7 @@ type declaration struct {
 	cases       []branch
 	plain       branch // where there are no cases
 	summary     value.Value
-	against     string // check_against: the class that what is written is checked against
+	against     against.Declaration // check_against: the class that arguments are checked against
 }
 
 // A call is an operation with what it is to be called with.
@@ -145,7 +147,8 @@ func (d *declaration) keys() []strict.Key {
 				func() { d.cases = append(d.cases, *b) }
 		})},
 		{Name: "summary", Doc: "The line that reviewers of a write read first: a text, or {$cel: …}", Shape: strict.Any(&d.summary)},
-		{Name: "check_against", Doc: "The class whose fields the body is checked against before it is proposed", Shape: strict.Words(&d.against)},
+		{Name: "check_against", Doc: "Of what writes: the class that describes what the arguments are for, such as one of a metadata cache: a name, or the class with fields and record. Arguments that break its types, required fields, picklists and lengths are refused",
+			Shape: checked.Against(&d.against)},
 	}
 	return append(keys, d.plain.branchKeys()...)
 }

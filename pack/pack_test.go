@@ -100,6 +100,9 @@ func TestFaults(t *testing.T) {
 5:5: tools.0.link: with needs the value of {id}`},
 		{"half a merge", reads + "\n    merge: {a: {into: [], set: {}, key: k}}\n    result: {a: b}", `5:16: tools.0.merge.a: a list of entries needs key and value; an object has neither`},
 		{"a merge of more than a part", reads + "\n    reads: {a: {operation: listCrew}}\n    merge: {m: {into: {$cel: 'a.members.filter(x, true)'}, set: {}}}\n    result: {a: b}", `6:17: tools.0.merge.m.into: must be a part of what was read, and nothing else: {$cel: instance.settings.env}`},
+		{"a check of what reads", reads + "\n    operation: listCrew\n    check_against: ships", `6:5: tools.0.check_against: what reads has nothing to check; take it out`},
+		{"a check", writes + "\n    operation: hire\n    body: {name: x}\n    check_against: {clas: ships}", `7:20: tools.0.check_against: needs the key class
+7:21: tools.0.check_against: unknown key "clas"; did you mean class?`},
 		{"a requirement", reads + "\n    require: [{that: input.x == 1, message: m, field: y}]\n    operation: listCrew", `5:48: tools.0.require.0.field: the input has no "y"
 5:16: tools.0.require.0.that: character 1 of the expression: the input has no "x"; it has `},
 		{"a case behind all", reads + "\n    cases: [{result: {a: b}}, {result: {a: c}}]", `5:13: tools.0.cases.0: needs when: no case behind it is ever reached`},

@@ -80,17 +80,29 @@ func (r *Room) tool(a API, t *pack.Tool) tool.Tool {
 		out.Writes, out.Proposes = policy.WriteAction, true
 	}
 	out.Handle = func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
+		var doubts []write.Doubt
+		if t.Against.Class != "" {
+			var err error
+			if doubts, err = c.Fits(ctx, t.Against, t.Arguments(), without(in, pack.ReasonArgument)); err != nil {
+				return tool.Result{}, err
+			}
+		}
 		reads := &reader{call: c, api: a.Name}
 		done, err := t.Run(ctx, pack.Call{Who: c.Who(), Input: in, Site: a.Site, Now: r.now(), Reader: reads})
 		switch {
 		case err != nil:
 			return tool.Result{}, err
 		case done.Write != nil:
-			return r.propose(ctx, c, proposal{api: a.Name, tool: name, of: t, done: done, in: in})
+			return r.propose(ctx, c, proposal{api: a.Name, tool: name, of: t, done: done, in: in, doubts: doubts})
 		}
 		return told(done.Result, reads.notes), nil
 	}
 	return out
+}
+
+// without is an object without one member.
+func without(o value.Value, name string) value.Value {
+	return value.OfObject(slices.DeleteFunc(slices.Clone(o.Members()), func(m value.Member) bool { return m.Name == name }))
 }
 
 // offered returns whether an API shows who all that t calls, and what it keeps.
@@ -156,13 +168,14 @@ type proposal struct {
 	of        *pack.Tool
 	done      *pack.Outcome
 	in        value.Value
+	doubts    []write.Doubt // what speaks against it and the agent may not be told
 }
 
 // propose files what a tool wants written, and tells the agent of it. Where it ran at once, its result is told too.
 func (r *Room) propose(ctx context.Context, c *bailiwick.Call, p proposal) (tool.Result, error) {
 	reason, _ := p.in.Get(pack.ReasonArgument)
 	call := &write.Call{Source: p.api, Operation: p.done.Write.Operation, Request: operations.Kept(p.done.Write.Arguments)}
-	sheet, err := c.Propose(ctx, write.Request{Writes: []write.Write{call}, Tool: p.tool, Title: p.done.Title, Input: p.in, Reason: reason.Text()})
+	sheet, err := c.Propose(ctx, write.Request{Writes: []write.Write{call}, Tool: p.tool, Title: p.done.Title, Input: p.in, Reason: reason.Text(), Doubts: p.doubts})
 	if err != nil {
 		return tool.Result{}, p.of.Place(err, p.done)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/plant"
 	"github.com/bailiwick-dev/bailiwick/config"
+	"github.com/bailiwick-dev/bailiwick/demo"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/tool"
@@ -113,5 +114,70 @@ func TestPacks(t *testing.T) {
 	}
 	if _, err := p.Reload(t.Context(), load("", "apis: {forge: {}}\ntools: {only: [platform.open-editr]}\n")); err == nil || !strings.Contains(err.Error(), "did you mean platform.open-editor") {
 		t.Error(err)
+	}
+}
+
+// TestPackChecks has tools whose arguments are checked against a class, before anything is proposed.
+func TestPackChecks(t *testing.T) {
+	api := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(api.Close)
+	dir := t.TempDir()
+	if err := demo.Create(t.Context(), filepath.Join(dir, "tracker.db")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "own"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	build := func(check string) (*plant.Plant, error) {
+		for name, text := range map[string]string{
+			"own/apps.yaml": "tools:\n  - name: make-app\n    description: d\n    annotations: {}\n    input: {required: [name], properties: {name: {type: string}}}\n" +
+				"    operation: POST /api/v1/applications\n    body: {name: {$cel: input.name}, teamId: t}\n    check_against: " + check + "\n",
+			"bailiwick.yaml": "sources:\n  tracker: {url: 'sqlite:tracker.db'}\n  forge: {openapi: {base_url: '" + api.URL + "', packs: [flowfuse, ./own]}}\n" +
+				"store: sqlite:memory.db\npolicy: {unlisted: visible}\napis: {forge: {}}\n",
+		} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c, err := config.Load(filepath.Join(dir, "bailiwick.yaml"))
+		if err != nil {
+			return nil, err
+		}
+		return plant.Build(t.Context(), c)
+	}
+	if _, err := build("tracker.isues"); err == nil || !strings.Contains(err.Error(), `own/apps.yaml:8:5: tools.0.check_against`) {
+		t.Error(err)
+	}
+	p, err := build("{class: tracker.issues, fields: {name: status}}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	bot := identity.Principal{ID: "token:1", Kind: identity.Agent, Owner: "ana", Scopes: []identity.Scope{identity.Read, identity.Write}}
+	for _, tt := range []struct{ args, want string }{
+		{`{"name": "Todo", "reason": "why"}`, "pending_review"},
+		{`{"name": "Tod"}`, `/name: status must be one of Backlog, Todo, InProgress, Review, Done, Cancelled, not "Tod"; did you mean Todo?`},
+	} {
+		in, err := value.Read([]byte(tt.args), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := p.Tools.Call(t.Context(), bot, tool.Request{Name: "make-app", Arguments: in})
+		got := ""
+		if p, ok := errors.AsType[*problem.Error](err); ok {
+			got = p.Pointer + ": " + p.Detail
+		} else if err != nil {
+			t.Fatal(err)
+		} else {
+			out, err := value.Read(r.Structured, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			status, _ := out.Get("status")
+			got = status.Text()
+		}
+		if got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.args, got, tt.want)
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/config"
 	"github.com/bailiwick-dev/bailiwick/exposure"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/pack"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/tool"
@@ -27,7 +28,7 @@ import (
 func compileActions(c *config.Config, p *policy.Policy) (*action.Set, error) {
 	set, err := action.Compile(c.Actions, p)
 	if err == nil {
-		return set, runnable(c, set)
+		return set, merge(&config.Config{}, []error{runnable(c, set), checkedPacks(c, p)})
 	}
 	faults := &config.Error{}
 	for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
@@ -38,6 +39,20 @@ func compileActions(c *config.Config, p *policy.Policy) (*action.Set, error) {
 		faults.Faults = append(faults.Faults, c.WrongAction(f))
 	}
 	return nil, faults
+}
+
+// checkedPacks refuses tools of packs whose arguments are to be checked against a class that isn't there, or can't be.
+func checkedPacks(c *config.Config, p *policy.Policy) error {
+	all := &config.Error{}
+	for _, s := range c.Sources {
+		if e, ok := errors.AsType[*config.Error](pack.Check(c.Packs[s.Name], p)); ok {
+			all.Faults = append(all.Faults, e.Faults...)
+		}
+	}
+	if all.Faults == nil {
+		return nil
+	}
+	return all
 }
 
 // runnable refuses actions that nothing here runs, and statements whose parameters have no value.
