@@ -199,12 +199,12 @@ func TestCallRead(t *testing.T) {
 // TestCallChange walks calls from a proposal to what the API was asked: what people see is what is sent, once.
 func TestCallChange(t *testing.T) {
 	o, h := newHall(t, nil)
-	bot, ben := o.bot(), o.person("ben")
+	bot, ben := o.bot(), o.gateway.Desk(o.token(identity.Human, "ben", "acme", identity.Read, identity.Review, identity.Operator), "visit")
 	for _, row := range []struct{ operation, request, diff, sent, title string }{
 		{"patchMachine", `{"path": {"id": "m1"}, "body": {"size": 2, "labels": {"b": "3"}}}`,
 			"request/line -→PATCH /machines/m1\nsize 1→2\nlabels/b 2→3", `PATCH /machines/m1 {"size":2,"labels":{"b":"3"}}`, "patchMachine: PATCH /machines/m1"},
 		{"setMachine", `{"path": {"id": "m1"}, "body": {"name": "two"}}`,
-			"request/line -→PUT /machines/m1\nname one→two\nlabels {\"b\":\"3\"}→-\nsize 2→-", `PUT /machines/m1 {"name":"two"}`, "setMachine: PUT /machines/m1"},
+			"request/line -→PUT /machines/m1\nname one→two\nadminNote psst→-\nlabels {\"b\":\"3\"}→-\nsize 2→-", `PUT /machines/m1 {"name":"two"}`, "setMachine: PUT /machines/m1"},
 		{"makeMachine", `{"body": {"name": "nine", "size": 9007199254740993}}`,
 			"request/line -→POST /machines\nname -→nine\nsize -→9007199254740993", `POST /machines {"name":"nine","size":9007199254740993}`, "makeMachine: POST /machines"},
 		{"dropMachine", `{"path": {"id": "m1"}}`, "request/line -→DELETE /machines/m1\nname two→-", "DELETE /machines/m1", "dropMachine: DELETE /machines/m1"},
@@ -234,6 +234,38 @@ func TestCallChange(t *testing.T) {
 		if _, err := ben.Revert(t.Context(), s.ID, ""); problem.CodeOf(err) != problem.Conflict {
 			t.Error("a call was taken back:", err)
 		}
+	}
+}
+
+// TestCallHidden replaces a machine whose administrators keep a note with it: the agent isn't told of the note, a reviewer who
+// doesn't see it can't approve that it goes, and one who does sees it go.
+func TestCallHidden(t *testing.T) {
+	sheets := map[bool]string{}
+	for _, note := range []bool{true, false} {
+		o, h := newHall(t, nil)
+		if !note {
+			delete(h.machine, "adminNote")
+		}
+		s, err := o.call(o.bot(), "setMachine", `{"path": {"id": "m1"}, "body": {"name": "two", "size": 1, "labels": {}}}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sheets[note] = fmt.Sprint(s.Title, s.Fields, s.Items)
+		if !note {
+			continue
+		}
+		ben, err := o.person("ben").Sheet(t.Context(), s.ID)
+		if err != nil || ben.CanApprove || !strings.Contains(lines(ben), "1 hidden") {
+			t.Errorf("%v %t\n%s", err, ben.CanApprove, lines(ben))
+		}
+		olga := o.gateway.Desk(o.token(identity.Human, "olga", "acme", identity.Read, identity.Review, identity.Operator), "visit")
+		sheet, err := olga.Sheet(t.Context(), s.ID)
+		if err != nil || !sheet.CanApprove || !strings.Contains(lines(sheet), "adminNote psst→-") {
+			t.Errorf("%v %t\n%s", err, sheet.CanApprove, lines(sheet))
+		}
+	}
+	if sheets[true] != sheets[false] {
+		t.Errorf("the agent is told of the note:\n%s\n%s", sheets[true], sheets[false])
 	}
 }
 

@@ -48,6 +48,12 @@ func (d *differ) item(i int, e change.Effect, s Sight) Item {
 		one := side{field: field, mask: s.Masks[field]}
 		one.before, one.hadBefore = e.Before.Get(field)
 		one.after, one.hasAfter = e.After.Get(field)
+		if s.Call != nil && !d.viewer.Reviewer {
+			if !s.Call(field) {
+				continue // nor is it told whether there is such a thing
+			}
+			one.before, one.after = s.without(one.before), s.without(one.after)
+		}
 		seen := false
 		if one.typ, seen = s.field(field, one.before, one.after); !seen {
 			item.Hidden++

@@ -179,6 +179,9 @@ func title(c *change.Change, sight func(class string) Sight) string {
 
 // sees reports whether every field of e is seen, unmasked.
 func sees(s Sight, e change.Effect) bool {
+	if s.Call != nil {
+		return true // what a call is titled is its operation and its path
+	}
 	for _, m := range slices.Concat(e.Before.Members(), e.After.Members()) {
 		if _, seen := s.field(m.Name, m.Value); !seen || s.Masks[m.Name] != nil {
 			return false

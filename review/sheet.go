@@ -36,6 +36,27 @@ func (s Sight) field(name string, values ...value.Value) (schema.Type, bool) {
 	return schema.Any, s.Call(name) && !slices.ContainsFunc(values, s.hides)
 }
 
+// without returns v without what isn't seen.
+func (s Sight) without(v value.Value) value.Value {
+	switch v.Kind() {
+	case value.Object:
+		var members []value.Member
+		for _, m := range v.Members() {
+			if s.Call(m.Name) {
+				members = append(members, value.Member{Name: m.Name, Value: s.without(m.Value)})
+			}
+		}
+		return value.OfObject(members)
+	case value.Array:
+		list := make([]value.Value, len(v.List()))
+		for i, e := range v.List() {
+			list[i] = s.without(e)
+		}
+		return value.OfArray(list)
+	}
+	return v
+}
+
 // hides reports whether something in v isn't seen.
 func (s Sight) hides(v value.Value) bool {
 	return slices.ContainsFunc(v.List(), s.hides) ||

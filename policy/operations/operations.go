@@ -77,6 +77,7 @@ type api struct {
 	name       string
 	rules      Rules
 	access     *access.Rules
+	whole      *view.View // without what is hidden from everybody
 	hidden     []hidden
 	parameters []parameter
 	reaches    reaches
@@ -141,6 +142,11 @@ func (a *api) compile(c *expression.Compiler, fail func(pointer string, err erro
 			fail("", err)
 		}
 	}
+	always := make([]bool, len(a.hidden))
+	for i := range a.hidden {
+		always[i] = a.hidden[i].when == nil
+	}
+	a.whole = a.see(identity.List{}, always).View
 	for i, p := range a.rules.Parameters {
 		at := fmt.Sprintf("/Parameters/%d", i)
 		made := parameter{Parameter: p}

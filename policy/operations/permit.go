@@ -35,6 +35,7 @@ type Plan struct {
 	View      *view.View         // of the asker: through which alone the answer is seen
 	Arguments validate.Arguments // as asked and bound
 	Body      value.Value        // that is sent; Null for none
+	Whole     *view.View         // what is hidden from nobody but some: what a call changes is kept so, for reviewers who see more
 	Request   *request.Request   // without credentials
 	Before    *Permit            // reads what the call would change, by the same path; nil where the API has no such read for the asker
 	Who       identity.Principal
@@ -103,7 +104,7 @@ func (r *Reach) plan(who identity.Principal, op *document.Operation, args valida
 	}
 	body, _ := checked.Body()
 	class := r.View.Class(op)
-	return &Plan{API: r.Name, Operation: op, Class: class, Mode: r.api.mode(class), Partial: r.api.partial(op), View: r.View, Arguments: args, Body: body, Request: built, Who: who}, nil
+	return &Plan{API: r.Name, Operation: op, Class: class, Mode: r.api.mode(class), Partial: r.api.partial(op), View: r.View, Whole: r.api.whole, Arguments: args, Body: body, Request: built, Who: who}, nil
 }
 
 // before returns what reads the thing that a call of op changes: the GET of the same path.

@@ -63,7 +63,7 @@ func (a *API) effect(ctx context.Context, call *operations.Plan) (change.Effect,
 	if m.restore(call.Body); m.err != nil {
 		return e, nil, m.err
 	}
-	e.Before, e.After = differs(call, was.seen)
+	e.Before, e.After = differs(call, was.whole)
 	for _, m := range e.After.Members() {
 		e.Asked = append(e.Asked, m.Name)
 	}
@@ -91,8 +91,9 @@ func differs(call *operations.Plan, was value.Value) (before, after value.Value)
 	}
 }
 
-// A state is what a call would change: as its asker sees it, and as it is.
-type state struct{ seen, raw value.Value }
+// A state is what a call would change: as its asker sees it, as those do who see the most, and as it is. A reviewer has to
+// know that a PUT drops what the asker doesn't see.
+type state struct{ seen, whole, raw value.Value }
 
 // before reads what a call would change. Null where the API has no such read; a thing that isn't there is the API's answer
 // to the call.
@@ -108,7 +109,11 @@ func (a *API) before(ctx context.Context, call *operations.Plan) (state, error) 
 	if err != nil {
 		return state{}, err
 	}
-	got, err := answer.Make(plan.View, plan.Operation, r, answer.Options{Budget: maxBefore})
+	seen, err := answer.Make(plan.View, plan.Operation, r, answer.Options{Budget: maxBefore})
+	if err != nil {
+		return state{}, err
+	}
+	whole, err := answer.Make(plan.Whole, plan.Operation, r, answer.Options{Budget: maxBefore})
 	if err != nil {
 		return state{}, err
 	}
@@ -116,7 +121,7 @@ func (a *API) before(ctx context.Context, call *operations.Plan) (state, error) 
 	if err != nil {
 		raw = value.Value{} // nothing of it can be kept
 	}
-	return state{object(got.Body), object(raw)}, nil
+	return state{object(seen.Body), object(whole.Body), object(raw)}, nil
 }
 
 // object is v as fields: what is no object is the one field "body".
@@ -132,8 +137,8 @@ func object(v value.Value) value.Value {
 func replaced(call *operations.Plan, was, body value.Value) value.Value {
 	declared := map[string]bool{}
 	if content := call.Operation.Body.Preferred(); content != nil {
-		for _, f := range call.View.Object(call.View.Schema(content.Schema)).Fields {
-			declared[f.Name] = !call.View.Schema(f.Schema).ReadOnly
+		for _, f := range call.Whole.Object(call.Whole.Schema(content.Schema)).Fields {
+			declared[f.Name] = !call.Whole.Schema(f.Schema).ReadOnly
 		}
 	}
 	var members []value.Member
