@@ -179,6 +179,39 @@ func TestOtherStatus(t *testing.T) {
 	}
 }
 
+// TestAnswered is statuses with their schemas, and a status → what leaves of one body. Person has no odd, Cat no chip, Team no
+// plan.
+func TestAnswered(t *testing.T) {
+	const body = `{"odd":1,"chip":2,"plan":3}`
+	for _, tt := range []struct {
+		responses string // status and schema, several
+		status    int
+		want      string
+	}{
+		{"200 Person 2XX Cat default Team", 200, `{"chip":2,"plan":3}`},
+		{"default Team 2XX Cat 200 Person", 200, `{"chip":2,"plan":3}`},
+		{"200 Person 2XX Cat default Team", 202, `{"odd":1,"plan":3}`},
+		{"200 Person 2xx Cat default Team", 202, `{"odd":1,"plan":3}`},
+		{"201 Person 3XX Cat default Team", 200, `{"odd":1,"chip":2}`},
+		{"default Team", 200, `{"odd":1,"chip":2}`},
+		{"201 Cat 204 Team", 200, `{"odd":1}`},
+		{"201 Cat 4XX Person", 200, `{"plan":3}`},
+		{"", 200, body},
+	} {
+		var all []string
+		fields := strings.Fields(tt.responses)
+		for i := 0; i < len(fields); i += 2 {
+			all = append(all, fmt.Sprintf(`%q:{"description":"","content":{"text/csv":{"schema":%s},"application/json":{"schema":%s}}}`, fields[i], ref("Dog"), ref(fields[i+1])))
+		}
+		v, op := viewed(t, fmt.Sprintf(`{"openapi":"3.0.0","paths":{"/x":{"get":{"operationId":"x","responses":{%s}}}},%s}`, strings.Join(all, ","), components), hiding)
+		r := ok(body)
+		r.Status = tt.status
+		if got := shown(Make(v, op, r, Options{})); got != tt.want {
+			t.Errorf("%s: %d\n got %s\nwant %s", tt.responses, tt.status, got, tt.want)
+		}
+	}
+}
+
 // TestAbsent: what is no answer of an operation that is there is none.
 func TestAbsent(t *testing.T) {
 	v, op := seen(t, "", "")
