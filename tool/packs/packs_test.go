@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/config"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/pack"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/openapi"
@@ -252,4 +254,59 @@ func differences(said string) string {
 		}
 	}
 	return strings.Join(out, "\n")
+}
+
+// TestHidden wants a tool to be absent for whom the API hides what it calls, or what it would have to keep.
+func TestHidden(t *testing.T) {
+	for _, tt := range []struct {
+		apis   string
+		absent []string
+	}{
+		{"{}", nil},
+		{"{hidden: [{operations: ['GET /api/v1/templates/']}]}", []string{"platform.create-instance"}},
+		{"{hidden: [{fields: [Instance.settings]}]}", []string{"platform.update-instance-settings"}},
+		{"{hidden: [{fields: [value], when: 'principal.owner == \"ana\"'}]}", []string{"platform.update-instance-settings"}},
+		{"{hidden: [{fields: [value], when: 'principal.owner == \"ben\"'}]}", nil},
+		{"{access: [{operations: ['DELETE *'], class: excluded}]}", []string{"platform.delete-application", "platform.delete-instance"}},
+		{"{access: [{operations: ['DELETE *'], class: forbidden, reason: people do, instead: on the platform}]}", []string{"platform.delete-application", "platform.delete-instance"}},
+	} {
+		s := newSite(t, tt.apis, "")
+		all := s.set.List(agent(identity.Read, identity.Write, identity.Delete), "platform")
+		var absent []string
+		for name := range bundled(t) {
+			if !slices.ContainsFunc(all, func(one *tool.Tool) bool { return one.Name == name }) {
+				absent = append(absent, name)
+			}
+		}
+		slices.Sort(absent)
+		if diff := cmp.Diff(tt.absent, absent); diff != "" {
+			t.Errorf("%s: %s", tt.apis, diff)
+		}
+	}
+}
+
+func bundled(t *testing.T) map[string]pack.Annotations {
+	t.Helper()
+	p, err := pack.Bundled("flowfuse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return maps.Collect(p.Declared)
+}
+
+// TestCut wants nothing to be told from an answer that was cut, and what a list is cut to be told.
+func TestCut(t *testing.T) {
+	s := newSite(t, "{}", "")
+	for i := range 5000 {
+		id := fmt.Sprintf("b%04d", i)
+		s.forge.apps[id] = map[string]any{"id": id, "name": strings.Repeat("n", 40) + id, "description": "", "team": "t1"}
+	}
+	got := s.call(agent(identity.Read), "check-name-availability", `{"name":"free","type":"application","teamId":"t1"}`)
+	if want := "budget_exceeded the API has more to say than can be looked at in one call, so this can't be told for sure"; got != want {
+		t.Errorf("got %s", got)
+	}
+	got = s.call(agent(identity.Read), "list-applications", `{"teamId":"t1"}`)
+	if !strings.Contains(got, `"_notes":["applications: the first `) || len(got) > 110_000 {
+		t.Errorf("%d bytes: %s", len(got), got[max(0, len(got)-200):])
+	}
 }
