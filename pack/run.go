@@ -52,7 +52,7 @@ type Outcome struct {
 // Run checks a call and does what its tool does: it reads, and returns a result or what is to be proposed; or it refuses,
 // with the argument and a sentence for each thing that is wrong. It writes nothing.
 func (t *Tool) Run(ctx context.Context, c Call) (*Outcome, error) {
-	s := &template.Scene{Who: c.Who, Variables: map[string]value.Value{inputName: t.filled(c.Input), nowName: value.OfTime(c.Now.UTC().Truncate(time.Microsecond))}}
+	s := &template.Scene{Who: c.Who, Variables: map[string]value.Value{inputName: t.Filled(c.Input), nowName: value.OfTime(c.Now.UTC().Truncate(time.Microsecond))}}
 	if err := required(t.early, s); err != nil {
 		return nil, err
 	}
@@ -96,8 +96,8 @@ func (o *Outcome) Applied(body value.Value) (value.Value, error) {
 	return o.of.answer(o.scene)
 }
 
-// filled returns the input with the defaults of what it leaves out, and without the reason.
-func (t *Tool) filled(in value.Value) value.Value {
+// Filled returns the arguments of a call with the defaults of those that it leaves out, and without the reason.
+func (t *Tool) Filled(in value.Value) value.Value {
 	members := slices.Clone(in.Members())
 	if t.Writes {
 		members = slices.DeleteFunc(members, func(m value.Member) bool { return m.Name == ReasonArgument })

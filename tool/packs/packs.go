@@ -83,7 +83,7 @@ func (r *Room) tool(a API, t *pack.Tool) tool.Tool {
 		var doubts []write.Doubt
 		if t.Against.Class != "" {
 			var err error
-			if doubts, err = c.Fits(ctx, t.Against, t.Arguments(), without(in, pack.ReasonArgument)); err != nil {
+			if doubts, err = c.Fits(ctx, t.Against, t.Arguments(), t.Filled(in)); err != nil {
 				return tool.Result{}, err
 			}
 		}
@@ -98,11 +98,6 @@ func (r *Room) tool(a API, t *pack.Tool) tool.Tool {
 		return told(done.Result, reads.notes), nil
 	}
 	return out
-}
-
-// without is an object without one member.
-func without(o value.Value, name string) value.Value {
-	return value.OfObject(slices.DeleteFunc(slices.Clone(o.Members()), func(m value.Member) bool { return m.Name == name }))
 }
 
 // offered returns whether an API shows who all that t calls, and what it keeps.
