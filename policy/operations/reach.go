@@ -120,13 +120,17 @@ func (a *api) reach(who identity.Principal) *Reach {
 	return r
 }
 
-// hides reports whether h hides from who. What can't be decided hides.
+// hides reports whether h hides from who, or from one that who was derived from. What can't be decided hides.
 func (h hidden) hides(who identity.Principal) bool {
 	if h.when == nil {
 		return true
 	}
-	v, err := h.when.Eval(who)
-	return err != nil || v.Bool()
+	for p := &who; p != nil; p = p.Above {
+		if v, err := h.when.Eval(*p); err != nil || v.Bool() {
+			return true
+		}
+	}
+	return false
 }
 
 // see makes a Reach for those who may see what list allows, without what hides says of each of a.hidden.
