@@ -78,6 +78,7 @@ type api struct {
 	rules      Rules
 	access     *access.Rules
 	whole      *view.View // without what is hidden from everybody
+	there      *view.View // all that there is, for operators
 	hidden     []hidden
 	parameters []parameter
 	reaches    reaches
@@ -115,6 +116,7 @@ func New(rules map[string]Rules, c *expression.Compiler) (*APIs, error) {
 
 func (a *api) compile(c *expression.Compiler, fail func(pointer string, err error)) {
 	d := a.rules.Document
+	a.there = view.New(d, nil, view.Filter{})
 	var err error
 	if a.access, err = access.New(d, a.rules.Access); err != nil {
 		fail("/Access", err)
@@ -228,13 +230,13 @@ func (p Parameter) check(d *document.Document) error {
 			return err
 		}
 	}
-	whole := view.New(d, nil, view.Filter{})
+	there := view.New(d, nil, view.Filter{})
 	var all []string
 	for _, op := range d.Operations {
 		if !p.about(op) {
 			continue
 		}
-		for _, name := range bindable(whole, op) {
+		for _, name := range bindable(there, op) {
 			if name == p.Name {
 				return nil
 			}
@@ -265,18 +267,6 @@ func bindable(whole *view.View, op *document.Operation) []string {
 
 // Has reports whether there is an API of that name at all, whoever asks.
 func (all *APIs) Has(name string) bool { return all != nil && all.byName[name] != nil }
-
-// Names are the APIs, sorted, and by api the ids of their operations, for operators: what lists of principals may name.
-func (all *APIs) Names(yield func(api string, operations []*document.Operation) bool) {
-	if all == nil {
-		return
-	}
-	for _, name := range all.names {
-		if a := all.byName[name]; a != nil && !yield(name, a.rules.Document.Operations) {
-			return
-		}
-	}
-}
 
 // Mode is how an operation of a class may run.
 func (a *api) mode(class access.Class) write.Mode {

@@ -88,7 +88,7 @@ func TestPermits(t *testing.T) {
 		{"another team in a body", whole, "makeTeam", true, `{"body": {"name": "n", "teamId": "t2"}}`, "permission_denied parameter_rule /body/teamId this teamId is not one that you may use"},
 		{"a body that holds an object there", whole, "makeTeam", true, `{"body": {"teamId": {"$ne": 1}}}`, "permission_denied parameter_rule /body/teamId this teamId is not one that you may use"},
 		{"a hidden field is unknown", whole, "setTeam", true, `{"path": {"teamId": "t1"}, "body": {"billingPlan": "free"}}`, `invalid_argument schema /body/billingPlan unknown field "billingPlan"; it takes id, name, teamId`},
-		{"hidden from agents", whole, "listInvoices", false, `{}`, `not_found  /operationId unknown operation "listInvoices"`},
+		{"hidden from agents", whole, "listInvoices", false, `{}`, `not_found hidden_operation /operationId unknown operation "listInvoices"`},
 		{"not from operators", agent("t1", identity.Read, identity.Operator), "listInvoices", false, `{}`, "GET /invoices"},
 		{"forbidden to all", whole, "mintToken", true, `{}`, "security_blocked forbidden_operation /operationId mintToken is not for agents: it makes credentials"},
 		{"a write asked for as a read", whole, "setTeam", false, `{"path": {"teamId": "t1"}}`, "invalid_argument writes /operationId setTeam is a write operation: it isn't called as a read"},
@@ -97,7 +97,7 @@ func TestPermits(t *testing.T) {
 		{"a delete with the scope write", agent("t1", identity.Read, identity.Write), "deleteTeam", true, `{"path": {"teamId": "t1"}}`, "permission_denied scope /operationId deleteTeam is a destructive operation: it needs the scope delete"},
 		{"a class list without the API", narrowed(whole, "shop.orders"), "getTeam", false, `{}`, "not_found unknown_api  there is no API here"},
 		{"a class list with one operation", narrowed(whole, "flow.getTeam"), "getTeam", false, `{}`, "GET /teams/t1"},
-		{"and not another", narrowed(whole, "flow.getTeam"), "listTeams", false, `{}`, `not_found  /operationId unknown operation "listTeams"`},
+		{"and not another", narrowed(whole, "flow.getTeam"), "listTeams", false, `{}`, `not_found operation_filter /operationId unknown operation "listTeams"`},
 		{"a class list with the API", narrowed(whole, "flow"), "listTeams", false, `{}`, "GET /teams?teamId=t1"},
 	} {
 		got := tried(all, row.who, operations.Ask{Operation: row.operation, Writes: row.writes}, object(t, row.args))

@@ -55,9 +55,7 @@ func (p Permit) Plan() (Plan, error) {
 func (r *Reach) Permit(who identity.Principal, ask Ask) (Permit, error) {
 	op, err := r.View.Operation(ask.Operation)
 	if err != nil {
-		p := problem.Of(err)
-		p.Pointer = "/operationId"
-		return Permit{}, p
+		return Permit{}, r.absent(who, ask.Operation, err)
 	}
 	class := r.View.Class(op)
 	if err := suits(op, class, ask.Writes); err != nil {

@@ -218,7 +218,8 @@ func answers(r *operations.Reach, who identity.Principal) string {
 	say := func(text string, err error) {
 		fmt.Fprintf(&b, "%s\n", text)
 		if p := problem.Of(err); err != nil {
-			fmt.Fprintf(&b, "%s %s %s %s %s %v %v\n", p.Code, p.Kind, p.Pointer, p.Detail, p.Suggestion, p.Near, p.Faults)
+			fmt.Fprintf(&b, "%s %s %s %s %v %v\n", p.Code, p.Pointer, // the kind is the audit's alone
+				p.Detail, p.Suggestion, p.Near, p.Faults)
 		}
 	}
 	say(render.Services(r.View, r.Index().Services()), nil)
