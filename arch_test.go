@@ -129,9 +129,9 @@ var mayImport = map[string]string{
 	"notify/public": "",
 
 	// for operators
-	"exposure":          "identity policy policy/expression problem query schema value",
+	"exposure":          "identity policy policy/expression policy/operations problem query schema source/openapi/access value",
 	"expect":            "config/strict exposure identity problem query value",
-	"exposure/findings": "exposure identity policy problem schema value",
+	"exposure/findings": "exposure identity policy policy/operations problem schema source/openapi/access source/openapi/document source/openapi/suspect value write",
 
 	"trial": "audit exposure identity policy/expression problem",
 	"draft": "config config/apis exposure notify/public policy policy/denylist schema source/openapi/access source/openapi/document source/openapi/suspect source/openapi/view",

@@ -24,7 +24,8 @@ type Description struct {
 	Rules     string           `json:"rules"` // the digest of the rules in force
 	Tools     []string         `json:"tools"` // those that it may call
 	Classes   []View           `json:"classes"`
-	Hidden    []Verdict        `json:"hidden"` // the classes that it doesn't see, and why
+	Hidden    []Verdict        `json:"hidden"`         // the classes that it doesn't see, and why
+	APIs      []API            `json:"apis,omitempty"` // what it sees of each
 	Limits    *Limits          `json:"limits,omitempty"`
 }
 
@@ -76,6 +77,7 @@ func (r *Regime) Describe(who identity.Principal) Description {
 			d.Hidden = append(d.Hidden, verdict)
 		}
 	}
+	d.APIs = r.APIs(who)
 	return d
 }
 

@@ -77,6 +77,9 @@ func verdicts(g *exposure.Regime, who identity.Principal, r *audit.Record) []exp
 	if _, known := g.Tool(r.Tool); known || r.Kind == "unknown_tool" {
 		out = append(out, g.ToolVerdict(who, r.Tool))
 	} // else a prompt, a resource, or a tool of the program that Bailiwick stands in: its classes are judged alone
+	if api, operation, ok := g.API(r.Class); ok {
+		out = append(out, g.OperationVerdict(who, api, operation))
+	}
 	classes, fields := named(g, r)
 	for _, c := range classes {
 		v := g.ClassVerdict(who, c)
@@ -155,6 +158,8 @@ func outside(g *exposure.Regime, r *audit.Record) (v exposure.Verdict, ok bool) 
 	switch code := problem.Code(r.Code); {
 	case r.Kind == "scan":
 		return scan(g, r), true
+	case r.Kind == "parameter_rule" || r.Kind == "reads" || r.Kind == "writes":
+		return g.CallVerdict(r.Class, r.Kind), true
 	case code == problem.RateLimited || code == problem.BudgetExceeded:
 		return exposure.Verdict{Reason: cmp.Or(r.Kind, r.Code), DeniedAt: exposure.AtLimit, Rule: []string{"limits"}, Why: "a limit of the principal or its owner was reached"}, true
 	case r.Kind == "" && (code == problem.InvalidArgument || code == problem.InvalidQuery || code == problem.Unsupported || code == problem.NotFound || code == problem.Conflict):

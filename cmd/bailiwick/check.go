@@ -42,6 +42,7 @@ func checkCommand(t *terminal.Terminal) *cobra.Command {
 type examination struct {
 	Rules    string           `json:"rules"` // the digest of the rules
 	Classes  []exposure.Class `json:"classes"`
+	APIs     []exposure.API   `json:"apis,omitempty"`
 	Warnings []string         `json:"warnings"`
 }
 
@@ -63,6 +64,7 @@ func examine(ctx context.Context, c *config.Config) (*examination, error) {
 	if bare > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("agents see what no description tells of, in %d places; \"bailiwick policy audit\" lists them", bare))
 	}
+	r.APIs = exposure.APIs(s.Policy)
 	r.Classes, err = exposure.Of(c.Rules, s.Policy.Catalogue())
 	return r, err
 }
@@ -72,7 +74,9 @@ func printExamination(t *terminal.Terminal, r *examination) error {
 		return t.PrintJSON(r)
 	}
 	w := tabwriter.NewWriter(t.Out, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, "CLASS\tVISIBLE\tHIDDEN\tDENIED\tRECORDS")
+	if len(r.Classes) > 0 || len(r.APIs) == 0 {
+		fmt.Fprintln(w, "CLASS\tVISIBLE\tHIDDEN\tDENIED\tRECORDS")
+	}
 	shown := 0
 	for _, e := range r.Classes {
 		if !e.Shown {
@@ -95,6 +99,9 @@ func printExamination(t *terminal.Terminal, r *examination) error {
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("write the answer: %w", err)
 	}
+	if err := policies.PrintAPIs(t, r.APIs); err != nil {
+		return err
+	}
 	for _, warning := range r.Warnings {
 		t.Notef("%s %s", terminal.Styled(terminal.Amber, "warning:"), warning)
 	}
@@ -106,7 +113,18 @@ func printExamination(t *terminal.Terminal, r *examination) error {
 			t.Printf("%s: masked: %s\n", e.Name, strings.Join(masked(e), ", "))
 		}
 	}
-	t.Printf("%s  %d of %d classes can be seen; rules %s\n", terminal.Styled(terminal.Green, "good"), shown, len(r.Classes), r.Rules)
+	seen := []string{}
+	if len(r.Classes) > 0 || len(r.APIs) == 0 {
+		seen = append(seen, fmt.Sprintf("%d of %d classes", shown, len(r.Classes)))
+	}
+	if len(r.APIs) > 0 {
+		of, all := 0, 0
+		for _, a := range r.APIs {
+			of, all = of+a.Operations(), all+a.Operations()+a.Excluded+a.Forbidden+a.Unseen
+		}
+		seen = append(seen, fmt.Sprintf("%d of %d operations", of, all))
+	}
+	t.Printf("%s  %s can be seen; rules %s\n", terminal.Styled(terminal.Green, "good"), strings.Join(seen, " and "), r.Rules)
 	return nil
 }
 

@@ -30,16 +30,20 @@ const (
 	Unresolved         Code = "unresolved"          // a name leads to nothing
 	Dead               Code = "dead"                // a rule does nothing
 	Drift              Code = "drift"               // documented values aren't those of the database
-	Unscoped           Code = "unscoped"            // a class of tenants is joined to one of none
+	Unscoped           Code = "unscoped"            // a class of tenants is joined to one of none; an operation has none of the parameters that are bound
+	Open               Code = "open"                // an operation of an API that may not be for agents
+	Uncallable         Code = "uncallable"          // agents are told of an operation that nobody can call
 )
 
 // Codes are all of them.
-func Codes() []Code { return []Code{MissingDescription, Unresolved, Dead, Drift, Unscoped} }
+func Codes() []Code {
+	return []Code{MissingDescription, Unresolved, Dead, Drift, Unscoped, Open, Uncallable}
+}
 
 // A Finding is one thing to look at.
 type Finding struct {
 	Code       Code     `json:"code"`
-	Class      string   `json:"class,omitempty"` // "source.Class"
+	Class      string   `json:"class,omitempty"` // "source.Class", or an API
 	Path       []string `json:"-"`               // the keys of the configuration that lead there; nil where Holder has it
 	Holder     string   `json:"holder,omitempty"`
 	Message    string   `json:"message"`
@@ -68,6 +72,7 @@ func Of(regime *exposure.Regime, holders []Holder) ([]Finding, error) {
 	for _, name := range regime.Names() {
 		l.class(regime.Class(name))
 	}
+	l.apis()
 	for _, h := range holders {
 		l.holder(h)
 	}

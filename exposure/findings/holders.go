@@ -5,8 +5,11 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy/operations"
+	"github.com/bailiwick-dev/bailiwick/source/openapi/document"
 )
 
 // at adds a finding about a principal's own lists and filters.
@@ -26,7 +29,16 @@ func (l *look) holder(h Holder) {
 	for _, name := range l.regime.Names() {
 		known = append(known, l.regime.Class(name).Name)
 	}
-	l.list(h, "classes", h.Who.Classes, known, "class")
+	callable := slices.Clone(known)
+	all := l.regime.Policy().APIs()
+	for _, api := range all.Names() {
+		rules, _, _ := all.Rules(api)
+		callable = append(callable, api)
+		for _, op := range operationsOf(rules) {
+			callable = append(callable, api+"."+op.ID)
+		}
+	}
+	l.list(h, "classes", h.Who.Classes, callable, "class")
 	l.list(h, "tools", h.Who.Tools, l.regime.Tools(), "tool")
 	for _, key := range slices.Sorted(maps.Keys(h.Who.Filters)) {
 		l.filter(h, key, known)
@@ -45,6 +57,10 @@ func (l *look) list(h Holder, key string, list identity.List, known []string, wh
 		}
 	}
 	for i, n := range list.Except {
+		api, _, operation := strings.Cut(n, ".")
+		if operation && slices.Contains(list.Only, api) {
+			continue // an operation out of an API that is kept
+		}
 		if list.Only != nil && slices.Contains(known, n) && !slices.Contains(list.Only, n) {
 			l.at(Dead, h, []string{key, "except", strconv.Itoa(i)}, fmt.Sprintf("%s of %s takes %s away, which only doesn't keep", key, h.Name, n), "take it out of except")
 		}
@@ -70,4 +86,11 @@ func (l *look) filter(h Holder, key string, known []string) {
 	default:
 		l.at(Dead, h, path, fmt.Sprintf("%s has a filter for %s, which it doesn't see: %s", h.Name, key, v.Why), "take it out")
 	}
+}
+
+func operationsOf(r operations.Rules) []*document.Operation {
+	if r.Document == nil {
+		return nil
+	}
+	return r.Document.Operations
 }

@@ -44,7 +44,7 @@ func review(t *terminal.Terminal) *cobra.Command {
 		},
 	}
 	from.Flags(cmd.Flags())
-	cmd.Flags().StringSliceVar(&fail, "fail-on", nil, "end with code 1 when there is one of these `CODES`: any, or missing-description, unresolved, dead, drift, unscoped")
+	cmd.Flags().StringSliceVar(&fail, "fail-on", nil, "end with code 1 when there is one of these `CODES`: any, or missing-description, unresolved, dead, drift, unscoped, open, uncallable")
 	return cmd
 }
 

@@ -65,6 +65,12 @@ func (s *scene) printAll(t *terminal.Terminal, who identity.Principal) error {
 	}
 	t.Printf("%s  %s\n", terminal.Styled(terminal.Bold, named(who)), known(who))
 	t.Printf("tools  %s\n\n", orNone(strings.Join(d.Tools, ", ")))
+	if err := PrintAPIs(t, d.APIs); err != nil {
+		return err
+	}
+	if len(d.Classes)+len(d.Hidden) == 0 && len(d.APIs) > 0 {
+		return nil
+	}
 	w := tabwriter.NewWriter(t.Out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "CLASS\tFIELDS\tHIDDEN\tMASKED\tRECORDS")
 	for _, c := range d.Classes {
@@ -83,6 +89,23 @@ func (s *scene) printAll(t *terminal.Terminal, who identity.Principal) error {
 		return fmt.Errorf("write the answer: %w", err)
 	}
 	t.Printf("\n%d of %d classes can be seen\n", len(d.Classes), len(d.Classes)+len(d.Hidden))
+	return nil
+}
+
+// PrintAPIs prints how much is seen of HTTP APIs; nothing where there is none.
+func PrintAPIs(t *terminal.Terminal, all []exposure.API) error {
+	if len(all) == 0 {
+		return nil
+	}
+	w := tabwriter.NewWriter(t.Out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "API\tREAD\tWRITE\tDESTRUCTIVE\tEXCLUDED\tFORBIDDEN\tUNSEEN\tHIDDEN FIELDS AND SCHEMAS")
+	for _, a := range all {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\n", a.API, a.Read, a.Write, a.Destructive, a.Excluded, a.Forbidden, a.Unseen, orNone(strings.Join(a.Hidden, ", ")))
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	t.Printf("\n")
 	return nil
 }
 

@@ -25,7 +25,8 @@ func explain(t *terminal.Terminal) *cobra.Command {
 		Long: "Tell why a call of the audit was refused, which rule decides, and whether it would be refused now; or whether a principal\n" +
 			"could call a tool on a class. Ends with code 1 when the call is refused by the rules in force.",
 		Example: "  bailiwick policy explain --call 17\n  bailiwick policy explain --call 0c9f4e2a\n" +
-			"  bailiwick policy explain --as support-bot query_class issues --field internal_note",
+			"  bailiwick policy explain --as support-bot query_class issues --field internal_note\n" +
+			"  bailiwick policy explain --as support-bot call_api_read shop.listOrders",
 		Args: terminal.These(0, "TOOL", "CLASS"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -44,7 +45,11 @@ func explain(t *terminal.Terminal) *cobra.Command {
 			}
 			v := s.Regime.ToolVerdict(who, args[0])
 			if v.Allowed && len(args) == 2 {
-				v = s.Regime.ClassVerdict(who, args[1])
+				if api, operation, ok := s.Regime.API(args[1]); ok {
+					v = s.Regime.OperationVerdict(who, api, operation)
+				} else {
+					v = s.Regime.ClassVerdict(who, args[1])
+				}
 			}
 			if v.Allowed && field != "" {
 				v = s.Regime.FieldVerdict(who, args[1], field)
