@@ -142,8 +142,9 @@ func (o *office) call(who identity.Principal, operation, request string) (*revie
 func lines(s *review.Sheet) string {
 	var out []string
 	for _, item := range s.Items {
+		out = append(out, item.Key)
 		for _, f := range item.Fields {
-			if !strings.HasPrefix(f.Path, "request/") || f.Path == "request/line" {
+			if !strings.HasPrefix(f.Path, "request/") {
 				out = append(out, fmt.Sprintf("%s %s%s→%s%s", f.Path, f.Before.Text, mark(f.Before), f.After.Text, mark(f.After)))
 			}
 		}
@@ -202,12 +203,12 @@ func TestCallChange(t *testing.T) {
 	bot, ben := o.bot(), o.gateway.Desk(o.token(identity.Human, "ben", "acme", identity.Read, identity.Review, identity.Operator), "visit")
 	for _, row := range []struct{ operation, request, diff, sent, title string }{
 		{"patchMachine", `{"path": {"id": "m1"}, "body": {"size": 2, "labels": {"b": "3"}}}`,
-			"request/line -→PATCH /machines/m1\nsize 1→2\nlabels/b 2→3", `PATCH /machines/m1 {"size":2,"labels":{"b":"3"}}`, "patchMachine: PATCH /machines/m1"},
+			"PATCH /machines/m1\nsize 1→2\nlabels/b 2→3", `PATCH /machines/m1 {"size":2,"labels":{"b":"3"}}`, "patchMachine: PATCH /machines/m1"},
 		{"setMachine", `{"path": {"id": "m1"}, "body": {"name": "two"}}`,
-			"request/line -→PUT /machines/m1\nname one→two\nadminNote psst→-\nlabels {\"b\":\"3\"}→-\nsize 2→-", `PUT /machines/m1 {"name":"two"}`, "setMachine: PUT /machines/m1"},
+			"PUT /machines/m1\nname one→two\nadminNote psst→-\nlabels {\"b\":\"3\"}→-\nsize 2→-", `PUT /machines/m1 {"name":"two"}`, "setMachine: PUT /machines/m1"},
 		{"makeMachine", `{"body": {"name": "nine", "size": 9007199254740993}}`,
-			"request/line -→POST /machines\nname -→nine\nsize -→9007199254740993", `POST /machines {"name":"nine","size":9007199254740993}`, "makeMachine: POST /machines"},
-		{"dropMachine", `{"path": {"id": "m1"}}`, "request/line -→DELETE /machines/m1\nname two→-", "DELETE /machines/m1", "dropMachine: DELETE /machines/m1"},
+			"POST /machines\nname -→nine\nsize -→9007199254740993", `POST /machines {"name":"nine","size":9007199254740993}`, "makeMachine: POST /machines"},
+		{"dropMachine", `{"path": {"id": "m1"}}`, "DELETE /machines/m1\nname two→-", "DELETE /machines/m1", "dropMachine: DELETE /machines/m1"},
 	} {
 		s, err := o.call(bot, row.operation, row.request)
 		if err != nil {

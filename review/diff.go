@@ -82,19 +82,13 @@ func (d *differ) now(i int) *value.Value {
 }
 
 // asks is what a write, as write.Print prints it, asks for, and the name of that part; of a class to be made its fields
-// stand one level down. Of a call it is the line and the headers of the request: its body stands in the effect.
+// stand one level down. Of a call it is the headers of the request: its line is the key, and its body stands in the effect.
 func asks(w value.Value) (string, value.Value) {
 	if sends, ok := w.Get("sends"); ok {
-		method, _ := sends.Get("method")
-		target, _ := sends.Get("target")
 		headers, _ := sends.Get("headers")
-		line := []value.Member{{Name: "line", Value: value.OfString(method.Text() + " " + target.Text())}}
-		for _, h := range headers.Members() {
-			if h.Name != "Accept" && h.Name != "Content-Type" { // which say how the body is written
-				line = append(line, h)
-			}
-		}
-		return "request", value.OfObject(line)
+		return "request", value.OfObject(slices.DeleteFunc(slices.Clone(headers.Members()), func(h value.Member) bool {
+			return h.Name == "Accept" || h.Name == "Content-Type" // which say how the body is written
+		}))
 	}
 	for _, name := range []string{"data", "input", "request"} {
 		if v, ok := w.Get(name); ok {

@@ -239,11 +239,13 @@ func differences(said string) string {
 	out := []string{status.Text() + ": " + summary.Text()}
 	for _, item := range items.List() {
 		fields, _ := item.Get("fields")
+		request, _ := item.Get("object_id")
+		out = append(out, request.Text())
 		for _, f := range fields.List() {
 			path, _ := f.Get("field")
 			before, _ := f.Get("before")
 			after, _ := f.Get("after")
-			if !strings.HasPrefix(path.Text(), "request/") || path.Text() == "request/line" {
+			if !strings.HasPrefix(path.Text(), "request/") {
 				out = append(out, fmt.Sprintf("%s: %s → %s", path.Text(), before.AppendJSON(nil), after.AppendJSON(nil)))
 			}
 		}
