@@ -76,6 +76,9 @@ func TestJudge(t *testing.T) {
 		{"review wins over allow", effects("update", 1, "labels"), "", []change.Rule{labels, always}, "update 1 review 1 low review[1], review[5]"},
 		{"the class says review", effects("update", 1, "labels"), write.Review, []change.Rule{labels}, "update 1 review 1 low review[1]"},
 		{"the class says allow", effects("update", 1, "status"), write.Allow, nil, "update 1 allow 0 low "},
+		{"the class says allow, a rule of a mode and approvals", effects("update", 1, "status"), write.Allow, []change.Rule{{Name: "review[6]", Mode: write.Allow, Approvals: 2}}, "update 1 allow 0 low review[6]"},
+		{"the class says allow, a rule of risk alone", effects("update", 1, "status"), write.Allow, []change.Rule{{Name: "review[7]", Risk: change.Medium}}, "update 1 allow 0 medium review[7]"},
+		{"a call that destroys", []change.Effect{{Op: "call", Destroys: true}}, "", nil, "call 1 review 1 high "},
 		{"the class says allow, a rule two", effects("delete", 1), write.Allow, []change.Rule{two}, "delete 1 review 2 high review[0]"},
 		{"the class says deny", effects("update", 1, "labels"), write.Deny, []change.Rule{labels}, "update 1 deny 1 low review[1]"},
 		{"a rule says deny", []change.Effect{{Op: "update", Class: "tracker.vaults"}}, write.Allow, []change.Rule{locked}, "update 1 deny 1 low review[2]"},
@@ -251,6 +254,15 @@ func TestBreakGlass(t *testing.T) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 	}
+	// Who has approved already may break the glass as well.
+	other := h.propose(3)
+	for _, v := range []change.Verdict{{Digest: other.Digest}, {Digest: other.Digest, Comment: "fire", Broken: true}} {
+		done, err := h.Approve(t.Context(), other.ID, person("ben", identity.Review, identity.Operator), v)
+		if err != nil || (done.State == change.Granted) != v.Broken || (done.History[len(done.History)-1].Comment == "") == v.Broken {
+			t.Error(v.Broken, done, err)
+		}
+	}
+	c = h.propose(3)
 	done, err := h.Approve(t.Context(), c.ID, person("ana", identity.Review, identity.Operator), change.Verdict{Digest: c.Digest, Comment: "fire", Broken: true})
 	if err != nil || done.State != change.Granted || !done.Decisions[0].Broken || done.History[1].Comment != "BREAK GLASS: fire" {
 		t.Error(done, err)
@@ -427,6 +439,47 @@ func TestLease(t *testing.T) {
 	}
 	if _, err := h.Finish(ctx, change.Approved{}, change.EventApplied, change.Outcome{}); problem.CodeOf(err) != problem.PermissionDenied {
 		t.Error(err)
+	}
+}
+
+// TestSending: what is about to be sent is sent by nobody else, whatever becomes of who was about to.
+func TestSending(t *testing.T) {
+	h, ctx := newHall(t, change.Options{}), t.Context()
+	if err := h.Sending(ctx, change.Approved{}); problem.CodeOf(err) != problem.PermissionDenied {
+		t.Error("the zero Approved is sent:", err)
+	}
+	for event, sent := range map[change.EventKind]bool{change.EventUnknown: true, change.EventApplied: true, change.EventFailed: false, change.EventStale: false} {
+		c := h.approved()
+		a, err := h.Claim(ctx, c.ID, "one")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if held, err := a.Change(); err != nil || held.Lease.Sent {
+			t.Error("sent before it was:", err)
+		}
+		if err := h.Sending(ctx, a); err != nil {
+			t.Fatal(err)
+		}
+		if kept, err := h.Get(ctx, c.ID); err != nil || !kept.Lease.Sent {
+			t.Error("it isn't kept that it is sent:", err)
+		}
+		if err := h.Sending(ctx, a); kind(err) != "sent" {
+			t.Error("sent twice:", err)
+		}
+		done, err := h.Finish(ctx, a, event, change.Outcome{})
+		if err != nil || done.Lease.Sent != sent {
+			t.Errorf("%s: sent %v, %v", event, done.Lease.Sent, err)
+		}
+	}
+}
+
+// TestParseRisk reads what a configuration can say.
+func TestParseRisk(t *testing.T) {
+	for text, want := range map[string]string{"low": "", "medium": "", "high": "", "": `must be low, medium or high, not ""`, "Low": `must be low, medium or high, not "Low"`} {
+		got, err := change.ParseRisk(text)
+		if err == nil && (want != "" || string(got) != text) || err != nil && err.Error() != want {
+			t.Errorf("%q: %q %v", text, got, err)
+		}
 	}
 }
 

@@ -71,6 +71,7 @@ func TestMoved(t *testing.T) {
 		{"the record is gone", one("update", `{"n": 1}`, "n"), one("update", "", "n"), "the record 1 of app.issues is there no more, or again"},
 		{"any field of what goes", one("delete", `{"n": 1, "m": 2}`), one("delete", `{"n": 1, "m": 3}`), "m of app.issues 1"},
 		{"any field of what an action is about", one("action", `{"n": 1, "m": 2}`), one("action", `{"n": 1, "m": 3}`), "m of app.issues 1"},
+		{"any field of what is read back of a call", one("call", `{"n": 1, "m": 2}`), one("call", `{"n": 1, "m": 3}`), "m of app.issues 1"},
 		{"a new record", one("create", "", "n"), one("create", "", "n"), ""},
 		{"fewer records", one("update", `{"n": 1}`, "n"), nil, "there are fewer records"},
 	} {
