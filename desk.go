@@ -137,6 +137,9 @@ func (d *desk) approve(ctx context.Context, name, id string, v change.Verdict) (
 		if check := c.sighted(ctx, found); !check.OK {
 			return nil, &problem.Error{Code: problem.PermissionDenied, Kind: "sight", Detail: check.Detail}
 		}
+		if doubts := c.doubts(found); doubts != nil && !v.Broken {
+			return nil, &problem.Error{Code: problem.Conflict, Kind: "described", Detail: doubts[0].Detail}
+		}
 		if _, err := c.draft(ctx, found); err != nil {
 			return nil, &problem.Error{Code: problem.Conflict, Kind: "policy", Detail: allowed(err).Detail}
 		}

@@ -53,7 +53,7 @@ func rules(t *testing.T) *policy.Policy {
 	t.Helper()
 	p, err := policy.New(policy.Rules{Unlisted: true, Classes: map[string]policy.ClassRule{
 		"Account": {Denied: []string{"SSN__c"}, Mask: map[string]policy.Mask{"Rating": policy.Null}},
-		"Lead": {Mask: map[string]policy.Mask{"Phone": policy.Null}}}}, catalogue)
+		"Lead":    {Mask: map[string]policy.Mask{"Phone": policy.Null}}}}, catalogue)
 	if err != nil {
 		t.Fatal(err)
 	}
