@@ -52,7 +52,7 @@ soak: apis ## the long forms of the proofs
 # What can be wrong in compile is seen in the statements that its tests show; what can be wrong in policy, by its own
 # tests or by those of the security property.
 mutate: ## breaks policy, compile, change, identity, mask and redact in many small ways, and lists those that no test notices
-	@go run ./scripts/mutate identity identity/oidc mask redact schema/check policy/against policy/writes change
+	@go run ./scripts/mutate identity identity/oidc mask redact schema/check policy/against policy/writes change policy/operations
 	@go run ./scripts/mutate -tests compile,compile/writes compile compile/regex compile/stage compile/expr compile/expr/sqlite
 	@go run ./scripts/mutate -tests compile/expr/postgres:TestTexts,compile/expr/mysql:TestTexts,compile/expr,compile compile/expr/postgres compile/expr/mysql
 	@BAILIWICK_SOAK=4000 go run ./scripts/mutate -tests 'tool,.:(Interference|InterferencePolicies)SQLite' policy policy/denylist policy/expression

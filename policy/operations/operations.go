@@ -217,7 +217,7 @@ func names(pattern, schema string) bool {
 
 // about reports whether p is about an operation.
 func (p Parameter) about(op *document.Operation) bool {
-	return p.Operations == nil || access.Rule{Operations: p.Operations}.Matches(op)
+	return access.Rule{Operations: p.Operations}.Matches(op)
 }
 
 // check refuses a rule that binds nothing.

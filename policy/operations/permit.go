@@ -151,27 +151,21 @@ func (r *Reach) bind(who identity.Principal, op *document.Operation, args valida
 	return args, nil
 }
 
-// A binding puts one rule to the arguments of one call. It evaluates the rule when it is first needed.
+// A binding puts one rule to the arguments of one call.
 type binding struct {
 	parameter
-	who   identity.Principal
-	known bool
-	must  value.Value
-	err   error
+	who identity.Principal
+	err error
 }
 
 // value is what the parameter must be.
 func (b *binding) value() value.Value {
-	if !b.known {
-		b.known = true
-		v, err := b.is.Eval(b.who)
-		if err != nil {
-			b.err = &problem.Error{Code: problem.PermissionDenied, Kind: "parameter_rule", Err: err,
-				Detail: fmt.Sprintf("which %s you may use can't be told", b.Name)}
-		}
-		b.must = v
+	v, err := b.is.Eval(b.who)
+	if err != nil {
+		b.err = &problem.Error{Code: problem.PermissionDenied, Kind: "parameter_rule", Err: err,
+			Detail: fmt.Sprintf("which %s you may use can't be told", b.Name)}
 	}
-	return b.must
+	return v
 }
 
 // object binds the member of an object called name (of a header, in any case); set says that a missing one is put in.

@@ -95,7 +95,6 @@ func (a *api) reach(who identity.Principal) *Reach {
 	key := make([]byte, len(a.hidden))
 	for i, h := range a.hidden {
 		hides[i] = h.hides(who)
-		key[i] = '0'
 		if hides[i] {
 			key[i] = '1'
 		}
@@ -141,10 +140,10 @@ func (a *api) see(list identity.List, hides []bool) *Reach {
 			out = append(out, h.Hidden)
 		}
 	}
-	shown := access.Rule{Operations: a.rules.Shown}
+	shown := access.Rule{Operations: a.rules.Shown} // without any, all
 	gone := map[*document.Operation]bool{}
 	for _, op := range a.rules.Document.Operations {
-		gone[op] = !list.Allows(a.name, a.name+"."+op.ID) || len(a.rules.Shown) > 0 && !shown.Matches(op) ||
+		gone[op] = !list.Allows(a.name, a.name+"."+op.ID) || !shown.Matches(op) ||
 			slices.ContainsFunc(out, func(h Hidden) bool { return len(h.Operations)+len(h.Tags) > 0 && h.rule().Matches(op) })
 	}
 	v := view.New(a.rules.Document, a.access, view.Filter{

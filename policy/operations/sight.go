@@ -62,7 +62,7 @@ func (all *APIs) Hides(who identity.Principal, name string) map[int]Hidden {
 // Sight tells whether who sees an operation, named as agents name it, of an API; "" for the first that has one.
 func (all *APIs) Sight(who identity.Principal, name, operation string) Sight {
 	for _, api := range all.Names() {
-		if a := all.byName[api]; a != nil && (name == api || name == "") {
+		if a := all.byName[api]; name == api || name == "" {
 			if op, err := a.there.Operation(operation); err == nil {
 				return a.sight(who, op)
 			}
@@ -83,7 +83,7 @@ func (a *api) why(who identity.Principal, op *document.Operation) (kind string, 
 	if !who.Classes.Allows(a.name, a.name+"."+op.ID) {
 		return NotListed, nil
 	}
-	if shown := (access.Rule{Operations: a.rules.Shown}); len(a.rules.Shown) > 0 && !shown.Matches(op) {
+	if !(access.Rule{Operations: a.rules.Shown}).Matches(op) {
 		return NotShown, []string{"shown"}
 	}
 	for i, h := range a.hidden {
@@ -104,7 +104,7 @@ func (a *api) why(who identity.Principal, op *document.Operation) (kind string, 
 func (r *Reach) absent(who identity.Principal, name string, err error) error {
 	p := problem.Of(err)
 	p.Pointer = "/operationId"
-	if op, err := r.api.there.Operation(name); err == nil && p.Kind == "" {
+	if op, err := r.api.there.Operation(name); err == nil {
 		p.Kind, _ = r.api.why(who, op)
 	}
 	return p

@@ -20,7 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-const pager = `
+const pager = `store: "sqlite::memory:"
 sources:
   tracker: {url: "sqlite:tracker.db"}
   pager:
