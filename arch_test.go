@@ -61,7 +61,7 @@ var mayImport = map[string]string{
 	"shape":                 "policy problem redact value",
 	"audit":                 "problem value",
 	"limit":                 "problem",
-	".":                     "audit change exposure identity limit mask policy policy/against policy/operations policy/writes problem query redact review review/sight schema shape source source/functions source/openapi/answer source/openapi/validate span value write",
+	".":                     "audit change exposure identity limit mask policy policy/against policy/denylist policy/operations policy/writes problem query redact review review/sight schema shape source source/functions source/openapi/answer source/openapi/validate span value write",
 
 	// doors to data
 	"source/functions":            "change policy/writes problem source value write",

@@ -73,6 +73,9 @@ func (c *Call) drafted(ctx context.Context, r write.Request) (*change.Change, er
 		return nil, err
 	}
 	c.from = plan.Source
+	if call, ok := plan.Items[0].Write.(*write.Call); ok {
+		c.asked(call.Source + "." + call.Operation)
+	}
 	if err := c.pointers(ctx, &plan); err != nil {
 		return nil, err
 	}

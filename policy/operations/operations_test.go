@@ -83,6 +83,7 @@ func TestPermits(t *testing.T) {
 		{"the team is put in", whole, "getTeam", false, `{}`, "GET /teams/t1"},
 		{"and into a query", whole, "listTeams", false, `{}`, "GET /teams?teamId=t1"},
 		{"a list of teams", whole, "listTeams", false, `{"query": {"teamId": ["t1", "t2"]}}`, "permission_denied parameter_rule /query/teamId/1 this teamId is not one that you may use"},
+		{"derived from somebody of another team", derived(agent("t1", identity.Read), agent("t2", identity.Read)), "listTeams", false, `{}`, "permission_denied parameter_rule  which teamId you may use can't be told"},
 		{"no team to tell of", agent("", identity.Read), "listTeams", false, `{}`, "permission_denied parameter_rule  which teamId you may use can't be told"},
 		{"into a body", whole, "makeTeam", true, `{"body": {"name": "n"}}`, `POST /teams {"name":"n","teamId":"t1"}`},
 		{"another team in a body", whole, "makeTeam", true, `{"body": {"name": "n", "teamId": "t2"}}`, "permission_denied parameter_rule /body/teamId this teamId is not one that you may use"},
@@ -90,6 +91,7 @@ func TestPermits(t *testing.T) {
 		{"a hidden field is unknown", whole, "setTeam", true, `{"path": {"teamId": "t1"}, "body": {"billingPlan": "free"}}`, `invalid_argument schema /body/billingPlan unknown field "billingPlan"; it takes id, name, teamId`},
 		{"hidden from agents", whole, "listInvoices", false, `{}`, `not_found hidden_operation /operationId unknown operation "listInvoices"`},
 		{"not from operators", agent("t1", identity.Read, identity.Operator), "listInvoices", false, `{}`, "GET /invoices"},
+		{"forbidden to all, by method and path", whole, "POST /tokens", true, `{}`, "security_blocked forbidden_operation /operationId mintToken is not for agents: it makes credentials"},
 		{"forbidden to all", whole, "mintToken", true, `{}`, "security_blocked forbidden_operation /operationId mintToken is not for agents: it makes credentials"},
 		{"a write asked for as a read", whole, "setTeam", false, `{"path": {"teamId": "t1"}}`, "invalid_argument writes /operationId setTeam is a write operation: it isn't called as a read"},
 		{"a read asked for as a write", whole, "getTeam", true, `{"path": {"teamId": "t1"}}`, "invalid_argument reads /operationId getTeam only reads"},
@@ -105,6 +107,11 @@ func TestPermits(t *testing.T) {
 			t.Errorf("%s\n got %s\nwant %s", row.name, got, row.want)
 		}
 	}
+}
+
+func derived(p, from identity.Principal) identity.Principal {
+	p.Above, p.Depth = &from, 1
+	return p
 }
 
 func narrowed(p identity.Principal, classes ...string) identity.Principal {

@@ -1,6 +1,7 @@
 package operations
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -161,6 +162,12 @@ type binding struct {
 // value is what the parameter must be.
 func (b *binding) value() value.Value {
 	v, err := b.is.Eval(b.who)
+	for above := b.who.Above; above != nil && err == nil; above = above.Above {
+		var theirs value.Value
+		if theirs, err = b.is.Eval(*above); err == nil && theirs.String() != v.String() {
+			err = errors.New("it is another for the principal that this one was derived from")
+		}
+	}
 	if err != nil {
 		b.err = &problem.Error{Code: problem.PermissionDenied, Kind: "parameter_rule", Err: err,
 			Detail: fmt.Sprintf("which %s you may use can't be told", b.Name)}

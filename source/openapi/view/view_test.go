@@ -58,7 +58,7 @@ func TestOperation(t *testing.T) {
 		{"GET /secret", `not_found: unknown operation "GET /secret"`},
 		{"", `not_found: unknown operation ""`},
 		{"mint", "security_blocked: mint is not for agents: it mints a key"},
-		{"POST /keys", `not_found: unknown operation "POST /keys"`},
+		{"POST /keys", "security_blocked: mint is not for agents: it mints a key"},
 	} {
 		op, err := v.Operation(tt.name)
 		got := ""
