@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -47,12 +48,30 @@ type tracker struct {
 	actions []action.Declaration
 }
 
+// issues are the bytes of the tracker, made once.
+var issues = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "tracker")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // it is temporary
+	path := filepath.Join(dir, "tracker.db")
+	if err := demo.Create(context.Background(), path); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
+
 // newTracker serves the tracker; more changes its configuration.
 func newTracker(t *testing.T, more func(*config.Config, *bailiwick.Options)) *tracker {
 	t.Helper()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "tracker.db")
-	if err := demo.Create(t.Context(), path); err != nil {
+	b, err := issues()
+	if err == nil {
+		err = os.WriteFile(path, b, 0o600)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	c, err := config.Parse(filepath.Join(dir, "bailiwick.yaml"), []byte(demo.Config), func(string) (string, bool) { return "", false })

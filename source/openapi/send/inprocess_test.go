@@ -74,7 +74,7 @@ func TestTrace(t *testing.T) {
 
 // TestHandlers are handlers that do not answer as they should. Nothing that they do later is kept.
 func TestHandlers(t *testing.T) {
-	goesOn := make(chan error, 1)
+	goesOn, returned := make(chan error, 1), make(chan struct{}) // what the late handler sees, once all calls have returned
 	for name, tt := range map[string]struct {
 		serve http.HandlerFunc
 		want  string
@@ -83,7 +83,7 @@ func TestHandlers(t *testing.T) {
 		"aborts": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "upstream_error: the API broke off, or answered what can't be read"},
 		"never ends": {func(w http.ResponseWriter, r *http.Request) {
 			<-r.Context().Done()
-			time.Sleep(20 * time.Millisecond)
+			<-returned
 			_, err := w.Write([]byte("a"))
 			goesOn <- err
 		}, "timeout: the API did not answer in time"},
@@ -108,6 +108,7 @@ func TestHandlers(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, err, problem.Of(err).Err)
 		}
 	}
+	close(returned)
 	if err := <-goesOn; err != http.ErrHandlerTimeout {
 		t.Error(err)
 	}

@@ -166,8 +166,8 @@ func misfits(t *testing.T, d *database) {
 		{"local", `"2026-07-01T12:00:00.5Z"`, [3]string{``, `invalid_argument: local holds 0 digits of a second`, `invalid_argument: local holds 0 digits of a second`}},
 		{"code", `"five!"`, [3]string{`invalid_argument: code holds at most 4 characters, not 5`, `invalid_argument: code holds at most 4 characters, not 5`,
 			`invalid_argument: code holds at most 4 characters, not 5`}},
-		{"state", `"1"`, [3]string{`invalid_argument: state must be one of new, done`, `invalid_argument: state must be one of new, done`,
-			`invalid_argument: state must be one of new, done`}},
+		{"state", `"1"`, [3]string{`invalid_argument: state must be one of new, done, not "1"`, `invalid_argument: state must be one of new, done, not "1"`,
+			`invalid_argument: state must be one of new, done, not "1"`}},
 	} {
 		seen, err := d.previewed(t, fmt.Sprintf(`{"op":"create","class":"things","data":{%q:%s}}`, r.field, r.value))
 		got := seen.Refusal
