@@ -40,8 +40,8 @@ func (k *Keep) locate() (url string, c *config.Config, err error) {
 	return c.Store, c, nil
 }
 
-// Tokens opens the store and gives its tokens to do.
-func (k *Keep) Tokens(ctx context.Context, do func(*identity.Tokens, *config.Config) error) (err error) {
+// open opens the store and gives it to do, with the configuration that names it.
+func (k *Keep) open(ctx context.Context, do func(Store, *config.Config) error) (err error) {
 	url, c, err := k.locate()
 	if err != nil {
 		return err
@@ -51,39 +51,30 @@ func (k *Keep) Tokens(ctx context.Context, do func(*identity.Tokens, *config.Con
 		return err
 	}
 	defer CloseAfter(store, &err)
-	return do(identity.NewTokens(identity.TokenOptions{Store: store}), c)
+	return do(store, c)
+}
+
+// Tokens opens the store and gives its tokens to do.
+func (k *Keep) Tokens(ctx context.Context, do func(*identity.Tokens, *config.Config) error) error {
+	return k.open(ctx, func(s Store, c *config.Config) error {
+		return do(identity.NewTokens(identity.TokenOptions{Store: s}), c)
+	})
 }
 
 // Log opens the store and gives its audit to do.
-func (k *Keep) Log(ctx context.Context, do func(audit.Reader) error) (err error) {
-	url, _, err := k.locate()
-	if err != nil {
-		return err
-	}
-	store, err := OpenStore(ctx, url, k.There)
-	if err != nil {
-		return err
-	}
-	defer CloseAfter(store, &err)
-	return do(store)
+func (k *Keep) Log(ctx context.Context, do func(audit.Reader) error) error {
+	return k.open(ctx, func(s Store, _ *config.Config) error { return do(s) })
 }
 
 // Signed is Log, and gives do the key with which this gateway signs the audit too.
-func (k *Keep) Signed(ctx context.Context, do func(audit.Reader, ed25519.PrivateKey) error) (err error) {
-	url, c, err := k.locate()
-	if err != nil {
-		return err
-	}
-	store, err := OpenStore(ctx, url, k.There)
-	if err != nil {
-		return err
-	}
-	defer CloseAfter(store, &err)
-	key, err := signingKey(ctx, c, store)
-	if err != nil {
-		return err
-	}
-	return do(store, key)
+func (k *Keep) Signed(ctx context.Context, do func(audit.Reader, ed25519.PrivateKey) error) error {
+	return k.open(ctx, func(s Store, c *config.Config) error {
+		key, err := signingKey(ctx, c, s)
+		if err != nil {
+			return err
+		}
+		return do(s, key)
+	})
 }
 
 // signingKey returns what checkpoints of the audit are signed with: the key of the configuration, or one that the store
