@@ -24,7 +24,7 @@ func (b *builder) call(c call, at []string, over *expression.Compiler) calling {
 		}
 		return calling{}
 	}
-	op := b.operation(c.operation)
+	op := b.document.Called(c.operation)
 	if op == nil {
 		var known []string
 		for _, o := range b.document.Operations {
@@ -52,19 +52,6 @@ func (b *builder) call(c call, at []string, over *expression.Compiler) calling {
 		b.wrong(at, "%s needs a body", op.Name())
 	}
 	return out
-}
-
-// operation finds an operation by its id, or by method and path; a slash at the end of a path makes no difference.
-func (b *builder) operation(name string) *document.Operation {
-	if op := b.document.Operation(name); op != nil {
-		return op
-	}
-	for _, op := range b.document.Operations {
-		if strings.TrimSuffix(op.Name(), "/") == strings.TrimSuffix(name, "/") {
-			return op
-		}
-	}
-	return nil
 }
 
 // parameters compiles the parameters of one place.

@@ -31,15 +31,6 @@ func (r *Room) Tools() []tool.Tool {
 	return []tool.Tool{r.searchAPI(), r.callAPIRead(), r.callAPIWrite()}
 }
 
-// Names are those of the tools that every Room has.
-func Names() []string {
-	var names []string
-	for _, t := range New(nil).Tools() {
-		names = append(names, t.Name)
-	}
-	return names
-}
-
 // offers returns whether who sees an API that a tool is for.
 func (r *Room) offers(is func(*operations.Reach) bool) func(identity.Principal) bool {
 	return func(who identity.Principal) bool { return slices.ContainsFunc(r.changes.Gateway().APIs(who), is) }

@@ -107,11 +107,11 @@ func callable(c *config.Config, a *action.Action) (key, message string) {
 	if rules.Document == nil {
 		return "", "" // which is a fault of its own
 	}
+	if rules.Document.Called(a.Operation) != nil {
+		return "", ""
+	}
 	var ids []string
 	for _, op := range rules.Document.Operations {
-		if op.ID == a.Operation || op.Name() == a.Operation {
-			return "", ""
-		}
 		ids = append(ids, op.ID)
 	}
 	return "operation", fmt.Sprintf("%s has no operation %q%s", a.API, a.Operation, problem.DidYouMean(problem.Nearest(a.Operation, ids, 3)))
@@ -183,7 +183,7 @@ func tools(c *config.Config, sources []config.Source, room *changes.Room) []tool
 			return true
 		case is(t.Name, describes):
 			return !described
-		case t.Category == tool.Platform, slices.Contains(api.Names(), t.Name):
+		case t.Category == tool.Platform, t.Category == tool.API:
 			return !called
 		case is(t.Name, data) && !classes && called:
 			return true

@@ -209,6 +209,24 @@ func servers(list Raw) []string {
 // Operation returns the operation with that id, or nil.
 func (d *Document) Operation(id string) *Operation { return d.byID[id] }
 
+// Called returns the operation that name names: by its id, or by method and path; nil for none. Where no path is quite the
+// same, a slash at its end makes no difference.
+func (d *Document) Called(name string) *Operation {
+	if op := d.byID[name]; op != nil {
+		return op
+	}
+	var near *Operation
+	for _, op := range d.Operations {
+		switch {
+		case op.Name() == name:
+			return op
+		case near == nil && strings.TrimSuffix(op.Name(), "/") == strings.TrimSuffix(name, "/"):
+			near = op
+		}
+	}
+	return near
+}
+
 func (d *Document) warn(where, format string, args ...any) {
 	d.Warnings = append(d.Warnings, Warning{Where: where, Text: fmt.Sprintf(format, args...)})
 }

@@ -78,7 +78,7 @@ func (v *View) Class(op *document.Operation) access.Class { return v.rules.Of(op
 // problem.NotFound and near names; with problem.SecurityBlocked and where a person does it, if the operation is
 // forbidden to all agents.
 func (v *View) Operation(name string) (*document.Operation, error) {
-	if op := v.called(name); op != nil {
+	if op := v.d.Called(name); op != nil {
 		if v.has[op] {
 			return op, nil
 		}
@@ -103,19 +103,6 @@ func (v *View) Operation(name string) (*document.Operation, error) {
 	return nil, &problem.Error{Code: problem.NotFound, Near: near[:min(len(near), 5)],
 		Detail:     fmt.Sprintf("unknown operation %q%s", problem.Cut(name), problem.DidYouMean(near[:min(len(near), 5)])),
 		Suggestion: "search_api finds operations: a verb and an object in the words of the API"}
-}
-
-// called returns the operation of the document, seen or not, that has that id or that method and path; nil for none.
-func (v *View) called(name string) *document.Operation {
-	if op := v.d.Operation(name); op != nil {
-		return op
-	}
-	for _, op := range v.d.Operations {
-		if op.Name() == name {
-			return op
-		}
-	}
-	return nil
 }
 
 // ending reports whether id ends with name at the beginning of a part, whichever separator is between the parts.
