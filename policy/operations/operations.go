@@ -152,7 +152,7 @@ func (a *api) compile(c *expression.Compiler, fail func(pointer string, err erro
 	for i, p := range a.rules.Parameters {
 		at := fmt.Sprintf("/Parameters/%d", i)
 		made := parameter{Parameter: p}
-		if err := p.check(d); err != nil {
+		if err := p.check(d, a.there); err != nil {
 			fail(at, err)
 		}
 		if made.is, err = c.Compile(p.Is, expression.Scalar); err != nil {
@@ -221,7 +221,7 @@ func (p Parameter) about(op *document.Operation) bool {
 }
 
 // check refuses a rule that binds nothing.
-func (p Parameter) check(d *document.Document) error {
+func (p Parameter) check(d *document.Document, there *view.View) error {
 	if p.Name == "" || p.Is == "" {
 		return problem.New(problem.InvalidArgument, "it needs a name and what it must be")
 	}
@@ -230,7 +230,6 @@ func (p Parameter) check(d *document.Document) error {
 			return err
 		}
 	}
-	there := view.New(d, nil, view.Filter{})
 	var all []string
 	for _, op := range d.Operations {
 		if !p.about(op) {
@@ -250,14 +249,14 @@ func (p Parameter) check(d *document.Document) error {
 }
 
 // bindable are the names of what can be bound of an operation.
-func bindable(whole *view.View, op *document.Operation) []string {
+func bindable(there *view.View, op *document.Operation) []string {
 	var out []string
 	for _, p := range op.Parameters {
 		out = append(out, p.Name)
 	}
 	if op.Body != nil {
 		for _, c := range op.Body.Contents {
-			for _, f := range whole.Object(whole.Schema(c.Schema)).Fields {
+			for _, f := range there.Object(there.Schema(c.Schema)).Fields {
 				out = append(out, f.Name)
 			}
 		}
@@ -268,7 +267,7 @@ func bindable(whole *view.View, op *document.Operation) []string {
 // Has reports whether there is an API of that name at all, whoever asks.
 func (all *APIs) Has(name string) bool { return all != nil && all.byName[name] != nil }
 
-// Mode is how an operation of a class may run.
+// mode is how an operation of a class may run.
 func (a *api) mode(class access.Class) write.Mode {
 	if m, ok := a.rules.Write[class]; ok {
 		return m

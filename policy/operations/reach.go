@@ -66,15 +66,17 @@ func (all *APIs) All(who identity.Principal) []*Reach {
 // Reach returns what who sees of the API called name; "" names the only one there is for who. It refuses with
 // problem.NotFound, at the pointer at, with near names of what who sees.
 func (all *APIs) Reach(who identity.Principal, name, at string) (*Reach, error) {
+	if all.Has(name) { // the others needn't be looked at
+		if r := all.byName[name].reach(who); len(r.View.Operations()) > 0 {
+			return r, nil
+		}
+	}
 	seen := all.All(who)
 	if name == "" && len(seen) == 1 {
 		return seen[0], nil
 	}
 	var known []string
 	for _, r := range seen {
-		if r.Name == name {
-			return r, nil
-		}
 		known = append(known, r.Name)
 	}
 	switch {
