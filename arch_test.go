@@ -40,7 +40,7 @@ var mayImport = map[string]string{
 	"policy":                "algebra bind change identity mask policy/denylist policy/expression policy/named policy/operations problem query query/search schema value write",
 	"policy/denylist":       "",
 	"policy/named":          "query",
-	"policy/operations":     "identity policy/expression problem source/openapi/access source/openapi/document source/openapi/index source/openapi/request source/openapi/validate source/openapi/view value write",
+	"policy/operations":     "identity policy/denylist policy/expression problem source/openapi/access source/openapi/document source/openapi/index source/openapi/request source/openapi/validate source/openapi/view value write",
 	"policy/expression":     "identity problem query value",
 	"compile":               "algebra compile/expr compile/expr/mysql compile/expr/postgres compile/expr/sqlite compile/regex compile/stage policy problem query schema value",
 	"compile/writes":        "compile policy policy/writes problem schema value write",
@@ -61,7 +61,7 @@ var mayImport = map[string]string{
 	"shape":                 "policy problem redact value",
 	"audit":                 "problem value",
 	"limit":                 "problem",
-	".":                     "audit change exposure identity limit mask policy policy/against policy/denylist policy/operations policy/writes problem query redact review review/sight schema shape source source/functions source/openapi/answer source/openapi/validate span value write",
+	".":                     "audit change exposure identity limit mask policy policy/against policy/operations policy/writes problem query redact review review/sight schema shape source source/functions source/openapi/answer source/openapi/validate span value write",
 
 	// doors to data
 	"source/functions":            "change policy/writes problem source value write",

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/policy/denylist"
 	"github.com/bailiwick-dev/bailiwick/policy/operations"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source"
@@ -55,7 +54,7 @@ func (c *Call) CallAPI(ctx context.Context, r APIRead) (*answer.Answer, error) {
 		return nil, err
 	}
 	got, err := shaped(ctx, func() (*answer.Answer, error) {
-		return answer.Make(plan.View, plan.Operation, response, answer.Options{Denied: denylist.Internal, Arguments: plan.Arguments, Fields: r.Fields, Budget: c.gateway.options.Budget})
+		return answer.Make(plan.View, plan.Operation, response, answer.Options{Arguments: plan.Arguments, Fields: r.Fields, Budget: c.gateway.options.Budget})
 	})
 	if err == nil {
 		c.record.Rows += got.Shown

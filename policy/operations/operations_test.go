@@ -219,6 +219,14 @@ func TestZero(t *testing.T) {
 	}
 }
 
+// TestFloor wants the machinery of a source to be in no API, whatever the rules say.
+func TestFloor(t *testing.T) {
+	r, err := compiled(t, nil).Reach(agent("t1"), "flow", "")
+	if err != nil || r.View.Field("", "_hashed_password") || r.View.Field("Team", "_rperm") || !r.View.Field("Team", "name") {
+		t.Error("the machinery is seen:", err)
+	}
+}
+
 // TestReachIsKept wants one Reach for all who see the same, and others for those who don't.
 func TestReachIsKept(t *testing.T) {
 	all := compiled(t, func(r *operations.Rules) {

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy/denylist"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source/openapi/access"
 	"github.com/bailiwick-dev/bailiwick/source/openapi/document"
@@ -171,7 +172,7 @@ func (a *api) see(list identity.List, hides []bool) *Reach {
 	return r
 }
 
-// fields tells which fields are there.
+// fields tells which fields are there. Those of the machinery of a source are in no API either.
 func fields(out []Hidden) func(schema, field string) bool {
 	by := map[string][]string{} // by field: the schemas that it is hidden in; "" for all
 	for _, h := range out {
@@ -181,6 +182,6 @@ func fields(out []Hidden) func(schema, field string) bool {
 		}
 	}
 	return func(schema, field string) bool {
-		return !slices.ContainsFunc(by[field], func(in string) bool { return in == "" || names(in, schema) })
+		return !denylist.Internal(field) && !slices.ContainsFunc(by[field], func(in string) bool { return in == "" || names(in, schema) })
 	}
 }
