@@ -118,7 +118,7 @@ var mayImport = map[string]string{
 	"config/checked":  "config/strict policy/against",
 	"config/apis":     "config/strict notify/public pack policy/expression policy/operations problem source/openapi/access source/openapi/document write",
 	"config/strict":   "problem query value",
-	"client":          "problem value",
+	"client":          "problem",
 
 	// below what owners declare
 	"policy/expression/template": "identity policy/expression problem value",

@@ -1,13 +1,17 @@
 package client_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -20,10 +24,13 @@ import (
 func gateway(t *testing.T, structured string, isError, events bool) *url.URL {
 	t.Helper()
 	s := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
-	s.AddTool(&mcp.Tool{Name: "answer", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	s.AddTool(&mcp.Tool{Name: "answer", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		if structured == "echo" {
+			return &mcp.CallToolResult{StructuredContent: r.Params.Arguments}, nil
+		}
 		return &mcp.CallToolResult{IsError: isError, Content: []mcp.Content{&mcp.TextContent{Text: "text"}}, StructuredContent: json.RawMessage(structured)}, nil
 	})
-	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{JSONResponse: !events})
+	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: !events})
 	door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer good" {
 			http.Error(w, "no", http.StatusUnauthorized)
@@ -114,5 +121,81 @@ func TestDialRefuses(t *testing.T) {
 	}
 	if got != "" {
 		t.Errorf("the token went to another address: %q", got)
+	}
+}
+
+// TestSideBySide: each of many calls at a time gets its own answer.
+func TestSideBySide(t *testing.T) {
+	for _, events := range []bool{false, true} {
+		c, err := client.Dial(t.Context(), gateway(t, "echo", false, events), "good", "1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		for i := range 32 {
+			all.Go(func() {
+				arguments := fmt.Sprintf(`{"n":9007199254740993%d}`, i)
+				if a, err := c.Call(t.Context(), "answer", json.RawMessage(arguments)); err != nil || string(a.Structured) != arguments {
+					t.Errorf("events %v: %s, %v, want %s", events, a.Structured, err, arguments)
+				}
+			})
+		}
+		all.Wait()
+	}
+}
+
+// TestDispatch sends any request; parameters that are no object and methods that do not exist are errors.
+func TestDispatch(t *testing.T) {
+	c, err := client.Dial(t.Context(), gateway(t, `{}`, false, false), "good", "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := c.Dispatch(t.Context(), "tools/list", json.RawMessage(`{"_meta":{"mine":1}}`))
+	if err != nil || !strings.Contains(string(result), `"name":"answer"`) {
+		t.Errorf("%s, %v", result, err)
+	}
+	if _, err := c.Dispatch(t.Context(), "tools/list", json.RawMessage(`[]`)); problem.Of(err).Code != problem.InvalidArgument {
+		t.Errorf("parameters that are a list: %v", err)
+	}
+	if _, err := c.Dispatch(t.Context(), "no/such", nil); err == nil {
+		t.Error("a method that does not exist has an answer")
+	} else if _, ok := errors.AsType[*client.RPCError](err); !ok {
+		t.Errorf("%T, want an RPCError", err)
+	}
+}
+
+// TestCutStream: an answer that ends in the middle is an error, over events and over a pair of streams.
+func TestCutStream(t *testing.T) {
+	door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		if r.Header.Get("Mcp-Method") == "server/discover" {
+			fmt.Fprint(w, "event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\ndata: \"result\":{\"instructions\":\"hello\"}}\n\n")
+			return
+		}
+		fmt.Fprint(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\"}\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":2,\"resu")
+	}))
+	defer door.Close()
+	c, err := client.Dial(t.Context(), at(t, door.URL), "", "1")
+	if err != nil || c.Instructions() != "hello" {
+		t.Fatal(err)
+	}
+	if _, err := c.Call(t.Context(), "answer", json.RawMessage(`{}`)); err == nil || !strings.Contains(err.Error(), "can't be read: unexpected EOF") {
+		t.Error(err)
+	}
+	requests, out := io.Pipe()
+	in, answers := io.Pipe()
+	go func() {
+		lines := bufio.NewScanner(requests)
+		lines.Scan()
+		fmt.Fprintln(answers, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+		lines.Scan()
+		fmt.Fprint(answers, `{"jsonrpc":"2.0","id":2,`)
+		answers.Close()
+	}()
+	if c, err = client.Stream(t.Context(), in, out, "1"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Call(t.Context(), "answer", json.RawMessage(`{}`)); err == nil || !strings.Contains(err.Error(), "ended the conversation") {
+		t.Error(err)
 	}
 }

@@ -6,9 +6,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -65,40 +62,41 @@ func ReadRefusal(body []byte) (*Refusal, bool) {
 	}}, true
 }
 
-// refused reads the error that the protocol gave instead of a result. An unknown tool gets its near names from
-// tools/list, for the gateway tells of no tool that can't be called.
-func (c *Client) refused(ctx context.Context, name string, err error) error {
-	wire, ok := errors.AsType[*jsonrpc.Error](err)
+// refused returns an error of the protocol as a refusal; the gateway writes its code and details into the error's data.
+func refused(err error) error {
+	rpc, ok := errors.AsType[*RPCError](err)
 	if !ok {
 		return err
 	}
-	if wire.Code != jsonrpc.CodeInvalidParams {
-		return &Refusal{Problem: problem.New(problem.Upstream, wire.Message)}
+	if len(rpc.Data) > 0 {
+		var members map[string]json.RawMessage
+		if json.Unmarshal(rpc.Data, &members) == nil && members["error_code"] != nil {
+			members["error"], _ = json.Marshal(rpc.Message) // a string always encodes
+			body, _ := json.Marshal(members)                // so does what was just decoded
+			if r, ok := ReadRefusal(body); ok {
+				return r
+			}
+		}
 	}
-	names, err := c.toolNames(ctx)
+	if rpc.Code == codeInvalidParams {
+		return &Refusal{Problem: problem.New(problem.InvalidArgument, rpc.Message)}
+	}
+	return &Refusal{Problem: problem.New(problem.Upstream, rpc.Message)}
+}
+
+// refused adds near names to the refusal of an unknown tool: the gateway writes none of a tool that can't be called.
+func (c *Client) refused(ctx context.Context, name string, err error) error {
+	rpc, ok := errors.AsType[*RPCError](err)
+	if !ok || rpc.Code != codeInvalidParams || len(rpc.Data) > 0 {
+		return refused(err)
+	}
+	all, err := c.Tools(ctx)
 	if err != nil {
 		return err
 	}
-	return &Refusal{Problem: &problem.Error{Code: problem.UnknownTool, Detail: wire.Message, Near: problem.Nearest(name, names, 3)}}
-}
-
-// Tools lists the tools that can be called.
-func (c *Client) Tools(ctx context.Context) ([]*mcp.Tool, error) {
-	var all []*mcp.Tool
-	for tool, err := range c.session.Tools(ctx, nil) {
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, tool)
-	}
-	return all, nil
-}
-
-func (c *Client) toolNames(ctx context.Context) ([]string, error) {
-	all, err := c.Tools(ctx)
 	names := make([]string, len(all))
 	for i, t := range all {
 		names[i] = t.Name
 	}
-	return names, err
+	return &Refusal{Problem: &problem.Error{Code: problem.UnknownTool, Detail: rpc.Message, Near: problem.Nearest(name, names, 3)}}
 }

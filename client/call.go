@@ -1,0 +1,188 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// An Answer is what a tool gave.
+type Answer struct {
+	Text       string          // for people and models; "" when there is none
+	Structured json.RawMessage // as the gateway wrote it, to the last digit; nil when there is none
+}
+
+// Call calls a tool. arguments is a JSON object. A tool's refusal is a *Refusal.
+func (c *Client) Call(ctx context.Context, name string, arguments json.RawMessage) (Answer, error) {
+	var res struct {
+		Content    []content       `json:"content"`
+		Structured json.RawMessage `json:"structuredContent"`
+		IsError    bool            `json:"isError"`
+	}
+	params, err := json.Marshal(map[string]any{"name": name, "arguments": arguments})
+	if err != nil {
+		return Answer{}, problem.New(problem.InvalidArgument, "the arguments are not JSON")
+	}
+	if err := c.ask(ctx, "tools/call", params, &res); err != nil {
+		return Answer{}, c.refused(ctx, name, err)
+	}
+	a := Answer{Structured: res.Structured}
+	for _, part := range res.Content {
+		a.Text += part.Text
+	}
+	if res.IsError {
+		return Answer{}, refusalOf(a)
+	}
+	return a, nil
+}
+
+// A content is one part of a result or of a prompt's message. Parts that are no text have none.
+type content struct {
+	Text string `json:"text"`
+}
+
+// ask sends a request and reads its result into v.
+func (c *Client) ask(ctx context.Context, method string, params json.RawMessage, v any) error {
+	result, err := c.Dispatch(ctx, method, params)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(result, v); err != nil {
+		return fmt.Errorf("read the answer to %s: %w", method, err)
+	}
+	return nil
+}
+
+// A Tool is what can be called.
+type Tool struct {
+	Name         string          `json:"name"`
+	Title        string          `json:"title,omitempty"`
+	Description  string          `json:"description,omitempty"`
+	InputSchema  json.RawMessage `json:"inputSchema"`
+	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
+	Annotations  *Annotations    `json:"annotations,omitempty"`
+}
+
+// Reads reports whether the gateway says that the tool changes nothing and proposes nothing.
+func (t Tool) Reads() bool { return t.Annotations != nil && t.Annotations.ReadOnly }
+
+// Annotations are what the gateway says of a tool's effects. One that is left out is the riskier one.
+type Annotations struct {
+	ReadOnly    bool  `json:"readOnlyHint,omitempty"`
+	Destructive *bool `json:"destructiveHint,omitempty"`
+	Idempotent  bool  `json:"idempotentHint,omitempty"`
+	OpenWorld   *bool `json:"openWorldHint,omitempty"`
+}
+
+// A Prompt is a text that a person starts with.
+type Prompt struct {
+	Name        string     `json:"name"`
+	Title       string     `json:"title,omitempty"`
+	Description string     `json:"description,omitempty"`
+	Arguments   []Argument `json:"arguments,omitempty"`
+}
+
+// An Argument is one of a prompt.
+type Argument struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	Required    bool   `json:"required,omitempty"`
+}
+
+// A Resource is a document that the gateway has. URI holds names in braces where it is a template.
+type Resource struct {
+	URI         string `json:"uri,omitempty"`
+	Template    string `json:"uriTemplate,omitempty"`
+	Name        string `json:"name"`
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description,omitempty"`
+	MIMEType    string `json:"mimeType,omitempty"`
+}
+
+// Tools lists the tools that can be called.
+func (c *Client) Tools(ctx context.Context) ([]Tool, error) {
+	return list[Tool](ctx, c, "tools/list", "tools")
+}
+
+// Prompts lists the prompts that can be rendered.
+func (c *Client) Prompts(ctx context.Context) ([]Prompt, error) {
+	return list[Prompt](ctx, c, "prompts/list", "prompts")
+}
+
+// Resources lists the documents that can be read, and then the templates of more.
+func (c *Client) Resources(ctx context.Context) ([]Resource, error) {
+	all, err := list[Resource](ctx, c, "resources/list", "resources")
+	if err != nil {
+		return nil, err
+	}
+	templates, err := list[Resource](ctx, c, "resources/templates/list", "resourceTemplates")
+	return append(all, templates...), err
+}
+
+// list reads all pages of a list; member is what a page calls it.
+func list[T any](ctx context.Context, c *Client, method, member string) ([]T, error) {
+	all, cursor := []T{}, ""
+	for {
+		var params json.RawMessage
+		if cursor != "" {
+			params, _ = json.Marshal(map[string]string{"cursor": cursor}) // a string always encodes
+		}
+		var page map[string]json.RawMessage
+		if err := c.ask(ctx, method, params, &page); err != nil {
+			return nil, err
+		}
+		var some []T
+		if err := json.Unmarshal(page[member], &some); err != nil {
+			return nil, fmt.Errorf("read the answer to %s: %w", method, err)
+		}
+		all = append(all, some...)
+		before := cursor
+		cursor = ""
+		_ = json.Unmarshal(page["nextCursor"], &cursor) // none is the last page
+		if cursor == "" || cursor == before {
+			return all, nil
+		}
+	}
+}
+
+// Render returns the text of a prompt's messages, one below the other.
+func (c *Client) Render(ctx context.Context, name string, arguments map[string]string) (string, error) {
+	params, err := json.Marshal(map[string]any{"name": name, "arguments": arguments})
+	if err != nil {
+		return "", fmt.Errorf("encode the arguments: %w", err)
+	}
+	var res struct {
+		Messages []struct {
+			Content content `json:"content"`
+		} `json:"messages"`
+	}
+	if err := c.ask(ctx, "prompts/get", params, &res); err != nil {
+		return "", refused(err)
+	}
+	text := ""
+	for i, m := range res.Messages {
+		if i > 0 {
+			text += "\n\n"
+		}
+		text += m.Content.Text
+	}
+	return text, nil
+}
+
+// Read returns the text of a document.
+func (c *Client) Read(ctx context.Context, uri string) (string, error) {
+	params, _ := json.Marshal(map[string]string{"uri": uri}) // a string always encodes
+	var res struct {
+		Contents []content `json:"contents"`
+	}
+	if err := c.ask(ctx, "resources/read", params, &res); err != nil {
+		return "", refused(err)
+	}
+	text := ""
+	for _, part := range res.Contents {
+		text += part.Text
+	}
+	return text, nil
+}

@@ -1,0 +1,121 @@
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+)
+
+// overHTTP sends each request as one POST, whose answer is the response or a stream of events that ends with it.
+type overHTTP struct {
+	url    *url.URL
+	token  string
+	client *http.Client
+}
+
+// Close implements transport.
+func (t *overHTTP) Close() error {
+	t.client.CloseIdleConnections()
+	return nil
+}
+
+func (t *overHTTP) roundTrip(ctx context.Context, r request) (response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.url.String(), bytes.NewReader(r.body))
+	if err != nil {
+		return response{}, fmt.Errorf("make the request: %w", err)
+	}
+	for name, v := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+		"Mcp-Protocol-Version": Version, "Mcp-Method": r.method, "Mcp-Name": r.name} {
+		if v != "" {
+			req.Header.Set(name, v)
+		}
+	}
+	if t.token != "" {
+		req.Header.Set("Authorization", "Bearer "+t.token)
+	}
+	res, err := t.client.Do(req)
+	if err != nil {
+		return response{}, explain(t.url, t.token != "", 0, err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode == http.StatusUnauthorized {
+		return response{}, explain(t.url, t.token != "", res.StatusCode, nil)
+	}
+	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	var found response
+	switch kind {
+	case "text/event-stream":
+		found, err = fromEvents(res.Body, r.id)
+	case "application/json":
+		var body []byte
+		if body, err = readAll(res.Body); err == nil {
+			err = json.Unmarshal(body, &found)
+		}
+	}
+	if ctx.Err() != nil {
+		return response{}, explain(t.url, t.token != "", 0, context.Cause(ctx))
+	}
+	if err == nil && found.Result == nil && found.Error == nil {
+		return response{}, explain(t.url, t.token != "", res.StatusCode, nil)
+	}
+	if err != nil {
+		return response{}, explain(t.url, t.token != "", 0, fmt.Errorf("its answer can't be read: %w", err))
+	}
+	return found, nil
+}
+
+// readAll reads a body that is not larger than a message may be.
+func readAll(r io.Reader) ([]byte, error) {
+	body, err := io.ReadAll(io.LimitReader(r, maxMessage+1))
+	if err == nil && len(body) > maxMessage {
+		err = fmt.Errorf("it is larger than %d bytes", maxMessage)
+	}
+	return body, err
+}
+
+// fromEvents returns the response with the id; notifications before it are dropped.
+func fromEvents(body io.Reader, id int64) (response, error) {
+	lines := newLines(body)
+	var data []byte
+	for lines.Scan() {
+		line := lines.Bytes()
+		if rest, ok := bytes.CutPrefix(line, []byte("data:")); ok {
+			data = append(append(data, bytes.TrimPrefix(rest, []byte(" "))...), '\n')
+			continue
+		}
+		if len(line) > 0 || len(data) == 0 {
+			continue // another field, or an event without data
+		}
+		if r, ok := responseTo(data, id); ok {
+			return r, nil
+		}
+		data = nil
+	}
+	if r, ok := responseTo(data, id); ok {
+		return r, nil
+	}
+	if err := lines.Err(); err != nil {
+		return response{}, err
+	}
+	return response{}, io.ErrUnexpectedEOF
+}
+
+// responseTo reads message as the response with the id, and reports whether it is that.
+func responseTo(message []byte, id int64) (response, bool) {
+	var r response
+	ok := json.Unmarshal(message, &r) == nil && string(r.ID) == strconv.FormatInt(id, 10) && (r.Result != nil || r.Error != nil)
+	return r, ok
+}
+
+func newLines(r io.Reader) *bufio.Scanner {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 0, 64<<10), maxMessage)
+	return lines
+}

@@ -1,0 +1,83 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
+)
+
+// overStream sends each request as a line and hands each line that comes back to the request that it answers.
+type overStream struct {
+	in  io.ReadCloser
+	out io.WriteCloser
+
+	writing sync.Mutex // one line at a time
+
+	mu      sync.Mutex
+	waiting map[string]chan response
+	ended   chan struct{} // closed when in has ended, after err is set
+	err     error
+}
+
+func newStream(in io.ReadCloser, out io.WriteCloser) *overStream {
+	t := &overStream{in: in, out: out, waiting: map[string]chan response{}, ended: make(chan struct{})}
+	go t.read()
+	return t
+}
+
+// Close implements transport.
+func (t *overStream) Close() error { return errors.Join(t.out.Close(), t.in.Close()) }
+
+func (t *overStream) read() {
+	lines := newLines(t.in)
+	for lines.Scan() {
+		var r response
+		if json.Unmarshal(lines.Bytes(), &r) != nil {
+			continue // not a message: nothing waits for it
+		}
+		t.mu.Lock()
+		waiting := t.waiting[string(r.ID)]
+		delete(t.waiting, string(r.ID))
+		t.mu.Unlock()
+		if waiting != nil {
+			// The line is the scanner's; the members of r are copies.
+			waiting <- r
+		}
+	}
+	t.err = errors.Join(errors.New("the gateway has ended the conversation"), lines.Err())
+	close(t.ended)
+}
+
+func (t *overStream) roundTrip(ctx context.Context, r request) (response, error) {
+	id, answer := strconv.FormatInt(r.id, 10), make(chan response, 1)
+	t.mu.Lock()
+	t.waiting[id] = answer
+	t.mu.Unlock()
+	if err := t.write(r.body); err != nil {
+		return response{}, fmt.Errorf("send the request: %w", err)
+	}
+	select {
+	case res := <-answer:
+		return res, nil
+	case <-t.ended:
+		return response{}, t.err
+	case <-ctx.Done():
+		t.mu.Lock()
+		delete(t.waiting, id)
+		t.mu.Unlock()
+		// A gateway that has gone can't be told that nobody waits.
+		_ = t.write([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`))
+		return response{}, ctx.Err()
+	}
+}
+
+func (t *overStream) write(message []byte) error {
+	t.writing.Lock()
+	defer t.writing.Unlock()
+	_, err := t.out.Write(append(message[:len(message):len(message)], '\n'))
+	return err
+}
