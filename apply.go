@@ -16,12 +16,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Today says who a principal is now that was kept when it proposed or approved: identity.Tokens do. An error that is
-// problem.Unauthorized means that its credential is no longer good.
-type Today interface {
-	Today(context.Context, identity.Principal) (identity.Principal, error)
-}
-
 // How the executor goes about.
 const (
 	applyTime = 30 * time.Second // most time that a target may take for one change

@@ -157,7 +157,7 @@ var mayImport = map[string]string{
 	"examples/embed": "*",
 
 	"cmd/bailiwick":          "*",
-	"cmd/bailiwick/audits":   "audit cmd/bailiwick/plant cmd/bailiwick/terminal",
+	"cmd/bailiwick/audits":   "audit cmd/bailiwick/plant cmd/bailiwick/terminal identity",
 	"cmd/bailiwick/export":   ". identity query shape value",
 	"cmd/bailiwick/live":     "config",
 	"cmd/bailiwick/oneshot":  ". client cmd/bailiwick/export cmd/bailiwick/plant cmd/bailiwick/terminal identity problem server value",

@@ -115,6 +115,8 @@ func (g *Gateway) admitted(ctx context.Context, c *Call, ask Ask, run func(conte
 	if timeout == 0 {
 		timeout = DefaultTimeout
 	}
+	ctx, stop := identity.While(ctx, g.options.Today, c.who)
+	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	n, err = run(ctx, c)
@@ -126,6 +128,9 @@ func (g *Gateway) admitted(ctx context.Context, c *Call, ask Ask, run func(conte
 }
 
 func ended(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); problem.CodeOf(cause) == problem.Unauthorized {
+		return cause
+	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return &problem.Error{Code: problem.Timeout, Detail: "the call took too long and was stopped", Err: err}
 	}

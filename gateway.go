@@ -41,7 +41,7 @@ type Options struct {
 	Rules    policy.Rules                  // the zero Rules show nothing
 	Changes  *change.Queue                 // where what agents propose waits for people; nil takes no changes
 	Standing Standing                      // checks again what actions require, when their changes are reviewed and applied; nil doesn't
-	Today    Today                         // says who a principal is when its change is applied; nil takes it as it was
+	Today    identity.Today                // says who a principal is while its call runs and when its change is applied; nil takes it as it was
 	History  audit.Reader                  // reads back what Audit keeps, for people who review; nil shows them nothing of it
 	Actions  map[string]functions.Function // by the names of actions (do: go): what runs when they are approved; nil for none
 	Audit    audit.Log                     // where calls are recorded; nil refuses, for what can't be recorded isn't answered

@@ -1,8 +1,6 @@
 package bailiwick
 
 import (
-	"cmp"
-
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/limit"
 )
@@ -12,8 +10,7 @@ const tokenBytes = 4
 
 // asker returns whose allowances who draws from: those of the credential, for one who was derived as well.
 func asker(who identity.Principal) limit.Asker {
-	origin := who.Origin()
-	return limit.Asker{Owner: cmp.Or(who.Owner, origin), Token: origin, Depth: who.Depth}
+	return limit.Asker{Owner: who.Account(), Token: who.Origin(), Depth: who.Depth}
 }
 
 // used is what the call has used with an answer of so many bytes.

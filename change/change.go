@@ -110,7 +110,8 @@ type Party struct {
 	Principal string `json:"principal"`
 	Name      string `json:"name,omitzero"`
 	Kind      string `json:"kind"`
-	Owner     string `json:"owner,omitzero"` // the human
+	Owner     string `json:"owner,omitzero"`  // the human
+	Origin    string `json:"origin,omitzero"` // the principal with a credential that it comes from; its own id unless it was derived
 	Tenant    string `json:"tenant,omitzero"`
 	TokenID   string `json:"token_id,omitzero"`
 	Frozen    []byte `json:"frozen"` // as identity.Freeze keeps it; policy asks it again when the change is applied

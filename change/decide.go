@@ -1,6 +1,7 @@
 package change
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -25,7 +26,7 @@ func (q *Queue) Eligible(who identity.Principal, c *Change) error {
 		return refuse("no_owner", "the credential doesn't say which person it belongs to")
 	case q.o.Single:
 		return nil
-	case by.Human() == c.Agent.Human() || who.ID == c.Agent.Principal:
+	case by.Human() == c.Agent.Human() || who.ID == cmp.Or(c.Agent.Origin, c.Agent.Principal):
 		return refuse("four_eyes", "the change was proposed by an agent of yours: another person decides about it")
 	case c.Asker != nil && by.Human() == c.Asker.Human():
 		return refuse("four_eyes", "you asked for this change: another person decides about it")

@@ -19,7 +19,7 @@ import (
 type Options struct {
 	Store  Store
 	Life   time.Duration // how long a change waits for people; 0 takes 24 h
-	Most   int           // pending changes of one principal; 0 takes 50
+	Most   int           // pending changes of one person, or of one principal without an owner; 0 takes 50
 	Lease  time.Duration // how long an executor may take before another one begins anew; 0 takes 60 s
 	Single bool          // the human behind the proposing agent may decide alone, and the record says so
 }
@@ -45,12 +45,14 @@ func (q *Queue) Single() bool { return q.o.Single }
 
 // PartyOf returns who as a change keeps it.
 func PartyOf(who identity.Principal) Party {
-	return Party{Principal: who.ID, Name: who.Name, Kind: string(who.Kind), Owner: who.Owner, Tenant: who.Tenant, TokenID: who.TokenID, Frozen: identity.Freeze(who)}
+	return Party{Principal: who.ID, Name: who.Name, Kind: string(who.Kind), Owner: who.Owner, Origin: who.Origin(), Tenant: who.Tenant, TokenID: who.TokenID, Frozen: identity.Freeze(who)}
 }
 
-// Human returns the name of the human that p is or acts for, as it is compared: nobody gets a second voice by writing
-// their name otherwise.
-func (p Party) Human() string { return strings.ToLower(strings.TrimSpace(p.Owner)) }
+// Human returns the name of the human that p is or acts for, as it is compared: another spelling is not a second voice.
+func (p Party) Human() string { return identity.Person(p.Owner) }
+
+// Account returns whose pending changes p's count among: those of its human, or of the principal that it comes from.
+func (p Party) Account() string { return cmp.Or(p.Human(), p.Origin, p.Principal) }
 
 // Propose files c, which has been judged, and returns it as it is kept: another one where the same was pending already.
 // A change that a rule lets through at once is filed as approved by that rule.

@@ -188,6 +188,9 @@ func TestWhoDecides(t *testing.T) {
 		{"another person", person("ben"), ""},
 		{"the human behind the agent", person("Ana"), "four_eyes"},
 		{"in other letters", person(" aNA "), "four_eyes"},
+		{"in full width", person("ａｎａ"), "four_eyes"},
+		{"with what shows nothing", person("a\u200bna\u2060"), "four_eyes"},
+		{"a name that shows nothing", person("\u200b"), "no_owner"},
 		{"an agent with the scope", agent, "not_human"},
 		{"a service", robot, "not_human"},
 		{"a sub-principal", sub, "not_human"},
@@ -213,6 +216,33 @@ func TestWhoDecides(t *testing.T) {
 	}
 	if h.Single() || !newHall(t, change.Options{Single: true}).Single() {
 		t.Error("Single")
+	}
+}
+
+// TestMost counts the pending changes of a person's agents together: of other tokens, other spellings and sub-principals.
+func TestMost(t *testing.T) {
+	h := newHall(t, change.Options{Most: 5})
+	filed := 0
+	for i := range 18 {
+		who := bot
+		who.Owner = []string{"ana", "ANA", "ａｎａ", "an\u200ba"}[i%4]
+		if i%2 == 1 {
+			who.ID = fmt.Sprint("token:", i)
+		}
+		sub, err := identity.Derive(who, identity.Derivation{Name: fmt.Sprint("c", i), Scopes: who.Scopes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = h.Propose(t.Context(), &change.Change{Source: "app", Agent: change.PartyOf(sub), Mode: write.Review, Need: 1, Effects: effects("update", i+1)})
+		if kind(err) != "" && kind(err) != "pending_changes" {
+			t.Fatal(err)
+		}
+		if err == nil {
+			filed++
+		}
+	}
+	if filed != 5 {
+		t.Errorf("%d of 18 proposals were filed under a cap of 5", filed)
 	}
 }
 

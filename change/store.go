@@ -12,7 +12,7 @@ import (
 type Store interface {
 	// Put files a new change with Version 1, Created and Updated now, Expires after life, and the event EventCreated.
 	// When a change of the same Agent.Principal, Source and Digest is pending already it files nothing and returns that
-	// one. It fails with ErrFull when the principal has most changes pending.
+	// one. It fails with ErrFull when the agents of Agent.Account() have most changes pending.
 	Put(ctx context.Context, c *Change, life time.Duration, most int) (*Change, error)
 
 	// Get returns the change called id, or ErrNone.
@@ -62,7 +62,7 @@ var (
 	ErrNone    = errors.New("change: there is no such change")
 	ErrMoved   = errors.New("change: somebody was faster")
 	ErrExpired = errors.New("change: it has expired")
-	ErrFull    = errors.New("change: the principal has too many changes pending")
+	ErrFull    = errors.New("change: the account has too many changes pending")
 )
 
 // A Filter asks for changes: those that have all that isn't zero in it.

@@ -75,7 +75,7 @@ func (c *Config) limits() strict.Shape {
 		{Name: "daily_per_token", Doc: "The most that one token may use on a day of UTC", Shape: l.TokenDaily.shape()},
 		{Name: "price_per_million_tokens", Doc: "What a million tokens that a model reads cost, in US dollars: 3.00. The tokens of an answer are estimated as its bytes/4",
 			Shape: strict.Dollars(&l.Price, maxPrice)},
-		{Name: "pending_changes", Doc: "Changes of one principal that may wait for review. Default 50", Shape: strict.Count(&l.Pending, 1, 10_000)},
+		{Name: "pending_changes", Doc: "Changes of one person that may wait for review, those of all agents that act for them together; of an agent without an owner, its own and those of its sub-principals. Default 50", Shape: strict.Count(&l.Pending, 1, 10_000)},
 	}, func(r *strict.Reader, _ strict.Node, at string) {
 		for _, key := range []string{"daily", "daily_per_token"} {
 			if cost := query.Pointer(query.Pointer(at, key), "cost"); r.Given(cost) && l.Price == 0 {

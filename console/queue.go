@@ -168,7 +168,7 @@ func (c *Console) rows(who identity.Principal, all []review.Row) []row {
 // inBatch reports whether r may be approved along with others: what is stale, risky or the viewer's own agent's wants a
 // look of its own.
 func inBatch(r review.Row, who identity.Principal) bool {
-	return r.State == change.Pending && r.Risk != change.High && !r.Mine && r.Owner != who.Owner
+	return r.State == change.Pending && r.Risk != change.High && !r.Mine && identity.Person(r.Owner) != who.Person()
 }
 
 // grouped puts changes of one shape together, where three or more are on the page, in the place of the first.

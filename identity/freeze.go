@@ -117,22 +117,43 @@ func (t *Tokens) Today(ctx context.Context, p Principal) (Principal, error) {
 	if p.TokenID == "" {
 		return p, nil
 	}
-	all, err := t.store.Tokens(ctx)
+	all, err := t.byID(ctx)
 	if err != nil {
 		return Principal{}, storeFailed(err)
 	}
-	at := slices.IndexFunc(all, func(k Token) bool { return k.ID == p.TokenID })
+	token, there := all[p.TokenID]
 	switch {
-	case at < 0:
+	case !there:
 		return Principal{}, Unauthorized("token_unknown", nil)
-	case !all[at].Revoked.IsZero():
+	case !token.Revoked.IsZero():
 		return Principal{}, Unauthorized("token_revoked", nil)
-	case !t.now().Before(all[at].Expires):
+	case !t.now().Before(token.Expires):
 		return Principal{}, Unauthorized("token_expired", nil)
 	}
-	now, err := all[at].Principal()
+	now, err := token.Principal()
 	if err != nil {
 		return Principal{}, Unauthorized("token_invalid", err)
 	}
 	return now, nil
+}
+
+// byID returns all tokens as they are now, read again when one has changed. The map must not be changed.
+func (t *Tokens) byID(ctx context.Context) (map[string]Token, error) {
+	version, err := t.store.TokenVersion(ctx) // before the tokens are read: a change in between makes them old
+	if err != nil {
+		return nil, err
+	}
+	if last := t.all.Load(); last != nil && last.version == version {
+		return last.byID, nil
+	}
+	list, err := t.store.Tokens(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now := &snapshot{version, make(map[string]Token, len(list))}
+	for _, k := range list {
+		now.byID[k.ID] = k
+	}
+	t.all.Store(now)
+	return now.byID, nil
 }

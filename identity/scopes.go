@@ -63,6 +63,7 @@ func mayHold(k Kind, owner string, held []Scope) error {
 	fail := func(detail string) error {
 		return &problem.Error{Code: problem.InvalidArgument, Detail: detail, Kind: "scope_not_for_kind"}
 	}
+	person := Person(owner)
 	for _, s := range held {
 		switch {
 		case !slices.Contains(scopes, s):
@@ -71,9 +72,9 @@ func mayHold(k Kind, owner string, held []Scope) error {
 			return fail("An agent can't have the scope " + string(s))
 		case k != Human && s == Review:
 			return fail("Only a human can have the scope review")
-		case s == Review && owner == "":
+		case s == Review && person == "":
 			return fail("The scope review needs an owner: the person who decides")
-		case k == Agent && owner == "" && (s == Write || s == Delete || s == Schema):
+		case k == Agent && person == "" && (s == Write || s == Delete || s == Schema):
 			return fail("An agent with the scope " + string(s) + " needs an owner: the person for whom it acts")
 		}
 	}

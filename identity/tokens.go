@@ -7,6 +7,7 @@ import (
 	"crypto/subtle"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -30,7 +31,14 @@ type Tokens struct {
 	mu    sync.RWMutex
 	known map[string]*entry // by prefix
 
+	all  atomic.Pointer[snapshot]
 	used usage
+}
+
+// A snapshot is all tokens as they were at one version of the store.
+type snapshot struct {
+	version int64
+	byID    map[string]Token
 }
 
 // An entry is a token as it was at one version of the store.

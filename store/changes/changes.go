@@ -27,6 +27,7 @@ type Row struct {
 	Tenant    string
 	Source    string
 	Classes   []string // each once
+	Account   string   // whose pending changes it counts among
 	Expires   time.Time
 	Lease     time.Time // until when; zero for none
 	Search    string    // what Filter.Text looks through
@@ -86,7 +87,7 @@ func row(c *change.Change, step change.Step) (*Row, error) {
 	slices.Sort(classes)
 	return &Row{ID: c.ID, Version: c.Version, State: string(c.State), Op: string(c.Op), Risk: string(c.Risk), Digest: c.Digest,
 		Principal: c.Agent.Principal, Owner: c.Agent.Owner, Tenant: c.Agent.Tenant, Source: c.Source, Classes: slices.Compact(classes),
-		Expires: c.Expires, Lease: c.Lease.Until, Search: lower(c.Title + "\x1f" + c.Reason + "\x1f" + c.ID), Body: string(body), Event: string(event)}, nil
+		Account: c.Agent.Account(), Expires: c.Expires, Lease: c.Lease.Until, Search: lower(c.Title + "\x1f" + c.Reason + "\x1f" + c.ID), Body: string(body), Event: string(event)}, nil
 }
 
 // lower returns s as it is searched: without case, and without what PostgreSQL's texts can't hold.

@@ -23,9 +23,9 @@ func (s *Store) Now(ctx context.Context) (at time.Time, err error) {
 	return at.UTC(), err
 }
 
-// rowOf is a change as an argument, from $1 on to $14; $15 and $16 are its classes and its event.
+// rowOf is a change as an argument, from $1 on to $15; $16 and $17 are its classes and its event.
 const rowOf = `ROW($1::text, $2::bigint, $3::text, $4::text, $5::text, $6::text, $7::bytea, $8::bytea, $9::bytea, $10::bytea,
-	$11::timestamptz, $12::timestamptz, $13::text, $14::text)::bailiwick.change, $15, $16`
+	$11::timestamptz, $12::timestamptz, $13::text, $14::text, $15::bytea)::bailiwick.change, $16, $17`
 
 func rowArgs(r *changes.Row, more ...any) []any {
 	classes := make([][]byte, len(r.Classes))
@@ -33,7 +33,7 @@ func rowArgs(r *changes.Row, more ...any) []any {
 		classes[i] = []byte(class)
 	}
 	return append([]any{r.ID, r.Version, r.State, r.Op, r.Risk, r.Digest, []byte(r.Principal), []byte(r.Owner), []byte(r.Tenant), []byte(r.Source),
-		r.Expires, instant(r.Lease), r.Search, r.Body, classes, r.Event}, more...)
+		r.Expires, instant(r.Lease), r.Search, r.Body, []byte(r.Account), classes, r.Event}, more...)
 }
 
 // Put files a new change. What decides is one statement: how long the process stands still before it doesn't matter.
@@ -49,7 +49,7 @@ func (s *Store) Put(ctx context.Context, c *change.Change, life time.Duration, m
 	err = s.try(ctx, "file a change", func(ctx context.Context) error {
 		var outcome string
 		var body *string
-		err := s.pool.QueryRow(ctx, `SELECT * FROM bailiwick.put_change(`+rowOf+`, $17)`, rowArgs(r, most)...).Scan(&outcome, &body)
+		err := s.pool.QueryRow(ctx, `SELECT * FROM bailiwick.put_change(`+rowOf+`, $18)`, rowArgs(r, most)...).Scan(&outcome, &body)
 		switch {
 		case err != nil:
 			return err
@@ -83,7 +83,7 @@ func (s *Store) Swap(ctx context.Context, c *change.Change, g change.Guard) erro
 	}
 	return s.try(ctx, "change a change", func(ctx context.Context) error {
 		var outcome string
-		err := s.pool.QueryRow(ctx, `SELECT bailiwick.swap_change(`+rowOf+`, $17, $18, $19)`, rowArgs(r, g.Unexpired, g.Expired, g.Lapsed)...).Scan(&outcome)
+		err := s.pool.QueryRow(ctx, `SELECT bailiwick.swap_change(`+rowOf+`, $18, $19, $20)`, rowArgs(r, g.Unexpired, g.Expired, g.Lapsed)...).Scan(&outcome)
 		if err != nil {
 			return err
 		}

@@ -39,7 +39,7 @@ func (s *Store) Put(ctx context.Context, c *change.Change, life time.Duration, m
 			return err
 		}
 		var waiting int
-		err = tx.QueryRowContext(ctx, `SELECT count(*) FROM change WHERE principal = ? AND state = 'pending' AND +expires > ?`, r.Principal, at.UnixMicro()).Scan(&waiting)
+		err = tx.QueryRowContext(ctx, `SELECT count(*) FROM change WHERE account = ? AND state = 'pending' AND +expires > ?`, r.Account, at.UnixMicro()).Scan(&waiting)
 		if err != nil {
 			return err
 		}
@@ -63,9 +63,9 @@ func (s *Store) Put(ctx context.Context, c *change.Change, life time.Duration, m
 }
 
 func insertChange(ctx context.Context, tx *sql.Tx, r *changes.Row) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO change (id, version, state, op, risk, digest, principal, owner, tenant, source, expires, lease, search, body)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.ID, r.Version, r.State, r.Op, r.Risk, r.Digest, r.Principal, r.Owner, r.Tenant, r.Source,
-		r.Expires.UnixMicro(), micros(r.Lease), r.Search, r.Body)
+	_, err := tx.ExecContext(ctx, `INSERT INTO change (id, version, state, op, risk, digest, principal, owner, tenant, source, expires, lease, search, body, account)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.ID, r.Version, r.State, r.Op, r.Risk, r.Digest, r.Principal, r.Owner, r.Tenant, r.Source,
+		r.Expires.UnixMicro(), micros(r.Lease), r.Search, r.Body, r.Account)
 	if err != nil {
 		return err
 	}

@@ -222,7 +222,12 @@ func testPut(t *testing.T, open Open) {
 		{"the same again", with(10, "a", as("d")), 50, first.ID, nil},
 		{"the same when it is full", with(11, "a", as("d")), 1, first.ID, nil},
 		{"another when it is full", with(12, "a", as("e")), 1, "", change.ErrFull},
-		{"of another principal", with(13, "b", as("d")), 1, plain(13, "").ID, nil},
+		{"of another agent of the person when it is full", with(12, "b", as("d")), 1, "", change.ErrFull},
+		{"of the person by another spelling", with(12, "b", func(c *change.Change) { c.Digest, c.Agent.Owner = "d", "ＡＮＡ\u200b" }), 1, "", change.ErrFull},
+		{"of a sub-principal", with(12, "a/b", func(c *change.Change) { c.Digest, c.Agent.Origin = "d", "a" }), 1, "", change.ErrFull},
+		{"of another person", with(13, "b", func(c *change.Change) { c.Digest, c.Agent.Owner = "d", "ben" }), 1, plain(13, "").ID, nil},
+		{"of nobody", with(19, "n", func(c *change.Change) { c.Digest, c.Agent.Owner = "d", "" }), 1, plain(19, "").ID, nil},
+		{"of nobody's sub-principal", with(12, "n/a", func(c *change.Change) { c.Digest, c.Agent.Owner, c.Agent.Origin = "d", "", "n" }), 1, "", change.ErrFull},
 		{"of another source", with(14, "a", func(c *change.Change) { c.Digest, c.Source = "d", "other" }), 50, plain(14, "").ID, nil},
 		{"one like one that was decided", with(15, "a", as("decided")), 50, plain(15, "").ID, nil},
 		{"one like one that has expired", with(16, "a", as("short")), 50, plain(16, "").ID, nil},
@@ -258,14 +263,16 @@ func testPutHandles(t *testing.T, open Open) {
 	for i := range callers {
 		wg.Go(func() {
 			c := plain(100+i, "same")
-			c.Digest = "d"
+			c.Digest, c.Agent.Owner = "d", "ben"
 			got, err := handles[i%2].Put(ctx, c, time.Hour, most)
 			if err != nil {
 				t.Error(err)
 				return
 			}
 			ids.Store(got.ID, true)
-			switch _, err = handles[i%2].Put(ctx, plain(200+i, "many"), time.Hour, most); {
+			many := plain(200+i, fmt.Sprint("many/", i))
+			many.Agent.Owner, many.Agent.Origin = []string{"", "Cal", "cal"}[i%3], "cal"
+			switch _, err = handles[i%2].Put(ctx, many, time.Hour, most); {
 			case err == nil:
 				filed.Add(1)
 			case errors.Is(err, change.ErrFull):

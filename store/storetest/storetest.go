@@ -25,6 +25,7 @@ type Store interface {
 	Ping(ctx context.Context) error
 	notify.Store
 	Secret(ctx context.Context, name string) ([]byte, error)
+	UseStore
 	Close() error
 }
 
@@ -56,6 +57,7 @@ func Run(t *testing.T, open Open) {
 	t.Run("rates of two handles", func(t *testing.T) { testRateHandles(t, open) })
 	t.Run("deliveries", func(t *testing.T) { testDeliveries(t, open) })
 	t.Run("deliveries of two handles", func(t *testing.T) { testDeliveryHandles(t, open) })
+	t.Run("used", func(t *testing.T) { testUsed(t, open) })
 	t.Run("secrets", func(t *testing.T) { testSecrets(t, open) })
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/plant"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/terminal"
+	"github.com/bailiwick-dev/bailiwick/identity"
 )
 
 // A sum is what the calls of one owner, token, tool, class or day have used.
@@ -33,7 +34,7 @@ type sum struct {
 func named(r audit.Record, what string) (name string, ok bool) {
 	switch what {
 	case "owner":
-		return r.Owner, true
+		return identity.Person(r.Owner), true // budgets go by it
 	case "token":
 		// A sub-principal draws on what its origin may use, and so it counts there.
 		parts := strings.Split(r.Principal, "/")

@@ -1,0 +1,42 @@
+package identity
+
+import (
+	"context"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// A Today says who a principal is now that was recognised before: Tokens do. An error that is problem.Unauthorized means
+// that its credential is no longer good.
+type Today interface {
+	Today(context.Context, Principal) (Principal, error)
+}
+
+// recheck is how often something that runs for longer asks whether its credential is still good.
+const recheck = 500 * time.Millisecond
+
+// While returns a context that ends when the credential of who is no longer good; its cause is that refusal then. A
+// sub-principal's ends with the credential that all of its line began with. stop ends the watch. A nil today watches nothing.
+func While(ctx context.Context, today Today, who Principal) (good context.Context, stop func()) {
+	if today == nil || who.TokenID == "" {
+		return ctx, func() {}
+	}
+	ctx, end := context.WithCancelCause(ctx)
+	go func() {
+		tick := time.NewTicker(recheck)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			// A store that can't be asked is asked again.
+			if _, err := today.Today(ctx, who); problem.CodeOf(err) == problem.Unauthorized {
+				end(err)
+			}
+		}
+	}()
+	return ctx, func() { end(nil) }
+}

@@ -1,0 +1,41 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+)
+
+// UseUp notes that what is called name was used, and reports whether this was the first time. It is kept until until.
+func (s *Store) UseUp(ctx context.Context, name string, until time.Time) (first bool, err error) {
+	err = s.transact(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM used WHERE until <= ?`, now().UnixMicro()); err != nil {
+			return err
+		}
+		res, err := tx.ExecContext(ctx, `INSERT INTO used VALUES (?, ?) ON CONFLICT DO NOTHING`, name, until.UnixMicro())
+		if err != nil {
+			return err
+		}
+		n, err := res.RowsAffected()
+		first = n == 1
+		return err
+	})
+	if err != nil {
+		return false, s.failed("note what was used", err)
+	}
+	return first, nil
+}
+
+// UsedUp reports whether what is called name was used.
+func (s *Store) UsedUp(ctx context.Context, name string) (bool, error) {
+	var one int
+	err := s.read.QueryRowContext(ctx, `SELECT 1 FROM used WHERE name = ?`, name).Scan(&one)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, s.failed("look for what was used", err)
+	}
+	return true, nil
+}

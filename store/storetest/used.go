@@ -1,0 +1,61 @@
+package storetest
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// A UseStore keeps what can be used once: the sealed questions of tools, and sessions that somebody signed out of.
+type UseStore interface {
+	UseUp(ctx context.Context, name string, until time.Time) (first bool, err error)
+	UsedUp(ctx context.Context, name string) (bool, error)
+}
+
+// testUsed uses things up through two handles at once: each is used by one, and all handles know of it, also those that
+// are opened later. What is old is forgotten.
+func testUsed(t *testing.T, open Open) {
+	place, ctx := t.TempDir(), t.Context()
+	handles := []Store{handle(t, open, place), handle(t, open, place)}
+	until := time.Now().Add(time.Hour)
+	for i := range 5 {
+		name := "state " + strconv.Itoa(i)
+		if used, err := handles[0].UsedUp(ctx, name); err != nil || used {
+			t.Fatalf("%s before it was used: %v, %v", name, used, err)
+		}
+		var first atomic.Int64
+		var wg sync.WaitGroup
+		for n := range 16 {
+			wg.Go(func() {
+				ok, err := handles[n%2].UseUp(ctx, name, until)
+				if err != nil {
+					t.Error(err)
+				}
+				if ok {
+					first.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		if first.Load() != 1 {
+			t.Errorf("%s was used %d times", name, first.Load())
+		}
+		for at, s := range append(handles, handle(t, open, place)) {
+			if used, err := s.UsedUp(ctx, name); err != nil || !used {
+				t.Errorf("handle %d: %v, %v", at, used, err)
+			}
+		}
+	}
+	if ok, err := handles[0].UseUp(ctx, "old", time.Now().Add(-time.Second)); err != nil || !ok {
+		t.Error(ok, err)
+	}
+	if ok, err := handles[1].UseUp(ctx, "another", until); err != nil || !ok {
+		t.Error(ok, err)
+	}
+	if used, err := handles[0].UsedUp(ctx, "old"); err != nil || used {
+		t.Errorf("what is old is kept: %v, %v", used, err)
+	}
+}
