@@ -20,20 +20,26 @@ func (c *Client) Call(ctx context.Context, name string, arguments json.RawMessag
 		Content    []content       `json:"content"`
 		Structured json.RawMessage `json:"structuredContent"`
 		IsError    bool            `json:"isError"`
+		Meta       struct {
+			Problem json.RawMessage `json:"problem"` // problem.MetaName
+		} `json:"_meta"`
 	}
 	params, err := json.Marshal(map[string]any{"name": name, "arguments": arguments})
 	if err != nil {
 		return Answer{}, problem.New(problem.InvalidArgument, "the arguments are not JSON")
 	}
 	if err := c.ask(ctx, "tools/call", params, &res); err != nil {
-		return Answer{}, c.refused(ctx, name, err)
+		return Answer{}, refused(err)
 	}
 	a := Answer{Structured: res.Structured}
 	for _, part := range res.Content {
 		a.Text += part.Text
 	}
 	if res.IsError {
-		return Answer{}, refusalOf(a)
+		if r, ok := ReadRefusal(res.Meta.Problem); ok {
+			return Answer{}, r
+		}
+		return Answer{}, &Refusal{Problem: problem.New(problem.Upstream, a.Text)}
 	}
 	return a, nil
 }

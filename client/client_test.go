@@ -28,7 +28,11 @@ func gateway(t *testing.T, structured string, isError, events bool) *url.URL {
 		if structured == "echo" {
 			return &mcp.CallToolResult{StructuredContent: r.Params.Arguments}, nil
 		}
-		return &mcp.CallToolResult{IsError: isError, Content: []mcp.Content{&mcp.TextContent{Text: "text"}}, StructuredContent: json.RawMessage(structured)}, nil
+		text := []mcp.Content{&mcp.TextContent{Text: "text"}}
+		if isError {
+			return &mcp.CallToolResult{IsError: true, Content: text, Meta: mcp.Meta{problem.MetaName: json.RawMessage(structured)}}, nil
+		}
+		return &mcp.CallToolResult{Content: text, StructuredContent: json.RawMessage(structured)}, nil
 	})
 	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: !events})
 	door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -67,7 +71,7 @@ func TestCall(t *testing.T) {
 			}
 		}
 		_, err = c.Call(t.Context(), "anwser", json.RawMessage(`{}`))
-		if p := problem.Of(err); p.Code != problem.UnknownTool || len(p.Near) != 1 || p.Near[0] != "answer" {
+		if p := problem.Of(err); p.Code != problem.InvalidArgument || !strings.Contains(p.Detail, "anwser") {
 			t.Errorf("an unknown tool: %+v", p)
 		}
 	}

@@ -1,9 +1,9 @@
 package client
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -20,14 +20,6 @@ func (r *Refusal) Error() string { return r.Problem.Error() }
 
 // Unwrap returns Problem.
 func (r *Refusal) Unwrap() error { return r.Problem }
-
-// refusalOf reads the error that a tool gave as its result.
-func refusalOf(a Answer) error {
-	if r, ok := ReadRefusal(a.Structured); ok {
-		return r
-	}
-	return &Refusal{Problem: problem.New(problem.Upstream, a.Text)}
-}
 
 // ReadRefusal reads {error, error_code, …}, as every door of a gateway writes a failure, and whether body is that.
 func ReadRefusal(body []byte) (*Refusal, bool) {
@@ -71,8 +63,11 @@ func refused(err error) error {
 	if len(rpc.Data) > 0 {
 		var members map[string]json.RawMessage
 		if json.Unmarshal(rpc.Data, &members) == nil && members["error_code"] != nil {
-			members["error"], _ = json.Marshal(rpc.Message) // a string always encodes
-			body, _ := json.Marshal(members)                // so does what was just decoded
+			if members["error"] == nil {
+				detail, _, _ := strings.Cut(rpc.Message, "\n") // what follows names tools to models
+				members["error"], _ = json.Marshal(detail)     // a string always encodes
+			}
+			body, _ := json.Marshal(members) // so does what was just decoded
 			if r, ok := ReadRefusal(body); ok {
 				return r
 			}
@@ -82,21 +77,4 @@ func refused(err error) error {
 		return &Refusal{Problem: problem.New(problem.InvalidArgument, rpc.Message)}
 	}
 	return &Refusal{Problem: problem.New(problem.Upstream, rpc.Message)}
-}
-
-// refused adds near names to the refusal of an unknown tool: the gateway writes none of a tool that can't be called.
-func (c *Client) refused(ctx context.Context, name string, err error) error {
-	rpc, ok := errors.AsType[*RPCError](err)
-	if !ok || rpc.Code != codeInvalidParams || len(rpc.Data) > 0 {
-		return refused(err)
-	}
-	all, err := c.Tools(ctx)
-	if err != nil {
-		return err
-	}
-	names := make([]string, len(all))
-	for i, t := range all {
-		names[i] = t.Name
-	}
-	return &Refusal{Problem: &problem.Error{Code: problem.UnknownTool, Detail: rpc.Message, Near: problem.Nearest(name, names, 3)}}
 }

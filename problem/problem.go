@@ -7,6 +7,7 @@ package problem
 
 import (
 	"errors"
+	"math"
 	"time"
 )
 
@@ -94,6 +95,9 @@ func (e *Error) Retryable() bool {
 	}
 	return e.RetryAfter > 0
 }
+
+// Wait returns RetryAfter in seconds, to the next millisecond.
+func (e *Error) Wait() float64 { return math.Ceil(e.RetryAfter.Seconds()*1000) / 1000 }
 
 // New returns an Error with a code and a detail that is safe to show.
 func New(c Code, detail string) *Error { return &Error{Code: c, Detail: detail} }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -23,7 +24,6 @@ type asked struct {
 	name     string
 	args     value.Value
 	form     Form
-	version  string // of the protocol
 	progress func(done, total float64, message string)
 }
 
@@ -35,10 +35,6 @@ type outcome struct {
 	structured json.RawMessage // nil sends none
 	isError    bool
 }
-
-// errorsInResult is the first protocol version in which arguments that break a schema are a tool's own error
-// (SEP-1303), for the model to read.
-const errorsInResult = "2025-11-25"
 
 // call answers one call of a tool of ours.
 func (s *Server) call(ctx context.Context, x *exchange, a asked) outcome {
@@ -104,22 +100,20 @@ func (s *Server) disclosed(ctx context.Context, x *exchange, name string, err er
 	return p
 }
 
-// failed answers a call that gave an error. Problems are shown; what caused them is logged.
+// unknownTool is what programs are told of a tool that doesn't exist for the asker, beside the message.
+var unknownTool = json.RawMessage(`{"error_code":"unknown_tool"}`)
+
+// failed answers a call that gave an error. What the asker may see of it is in the text, which all clients hand to the
+// model, and, for programs, in _meta: structured content has to fit the tool's output schema, and clients check it, of
+// errors too. Only an unknown tool is an error of the protocol, which every version wants so.
 func (s *Server) failed(ctx context.Context, x *exchange, a asked, err error) outcome {
-	p := problem.Of(err)
-	switch {
-	case p.Code == problem.UnknownTool:
-		return outcome{failure: errUnknownTool().(*jsonrpc.Error)}
-	case p.Code == problem.InvalidArgument && len(p.Faults) > 0 && a.version < errorsInResult:
-		return outcome{failure: &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: p.Detail, Data: wire.Details(p)}}
+	p := s.disclosed(ctx, x, a.name, err)
+	if p.Code == problem.UnknownTool {
+		return outcome{failure: &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: strings.Join(p.Lines(), "\n"), Data: unknownTool}}
 	}
-	p = s.disclosed(ctx, x, a.name, err)
-	text := string(p.Code) + ": " + p.Detail
-	if p.Suggestion != "" {
-		text += "; " + p.Suggestion
-	}
-	body := wire.Problem(p, x.correlation)
-	return outcome{meta: s.meta(x, a.name, len(text)+len(body)), text: text, structured: body, isError: true}
+	text := p.Text()
+	meta := append(s.meta(x, a.name, len(text)), `,"`+problem.MetaName+`":`...)
+	return outcome{meta: append(meta, wire.Problem(p, x.correlation)...), text: text, isError: true}
 }
 
 // cause is what an operator reads of err.

@@ -51,7 +51,8 @@ func problems() *shelf {
 }
 
 // TestCall is what each outcome of a tool becomes, in all the ways a call is served: from our own parse, by the SDK
-// without sessions (as there is a progress token), and by the SDK with sessions, of before and after SEP-1303.
+// without sessions (as there is a progress token), and by the SDK with sessions, of two older protocols. A refusal is the
+// tool's error, with all that helps in its text; it has no structured content, which would have to fit the output schema.
 func TestCall(t *testing.T) {
 	var mu sync.Mutex
 	var log bytes.Buffer
@@ -59,32 +60,31 @@ func TestCall(t *testing.T) {
 	const correlated = "\nX-MCP-Session-Id: c-1"
 	sessions := map[string]string{"2025-11-25": begin(t, url, "2025-11-25"), "2025-06-18": begin(t, url, "2025-06-18")}
 	schemaResult := `{"content":[{"text":"invalid_argument: the arguments break the schema","type":"text"}],"isError":true,` +
-		`"structuredContent":{"correlation_id":"c-1","details":{"code":-32602,"errors":[{"message":"must be an integer","pointer":"/n","rule":"type"}]},` +
+		`"problem":{"correlation_id":"c-1","details":{"code":-32602,"errors":[{"message":"must be an integer","pointer":"/n","rule":"type"}]},` +
 		`"error":"the arguments break the schema","error_code":"invalid_argument","retryable":false}}`
-	schemaError := `{"code":-32602,"data":{"code":-32602,"errors":[{"message":"must be an integer","pointer":"/n","rule":"type"}]},"message":"the arguments break the schema"}`
 	internal := `{"content":[{"text":"internal_error: Internal error","type":"text"}],"isError":true,` +
-		`"structuredContent":{"correlation_id":"c-1","error":"Internal error","error_code":"internal_error","retryable":false}}`
-	for _, c := range []struct{ name, args, want, older string }{
-		{"echo", `"n":9007199254740993`, `{"content":[{"text":"echoed","type":"text"}],"structuredContent":{"args":{"n":9007199254740993},"who":"token:ann"}}`, ""},
-		{"echo", `"n":12345678901234567890123456789.5`, `{"content":[{"text":"echoed","type":"text"}],"structuredContent":{"args":{"n":12345678901234567890123456789.5},"who":"token:ann"}}`, ""},
-		{"missing", "", `{"content":[{"text":"not_found: there is no class \"Isue\"; call get_all_schemas","type":"text"}],"isError":true,` +
-			`"structuredContent":{"correlation_id":"c-1","details":{"near":["Issue"],"pointer":"/class_name"},"error":"there is no class \"Isue\"",` +
-			`"error_code":"not_found","retryable":false,"suggestion":"call get_all_schemas"}}`, ""},
-		{"denied", "", `{"content":[{"text":"access_denied: the rules keep the field \"b\" of a from you; leave b out","type":"text"}],"isError":true,` +
-			`"structuredContent":{"correlation_id":"c-1","details":{"allowed_fields":["c"],"denied_field":"b","kind":"field_denied","pointer":"/keys/0","suggested_rewrite":"leave b out"},` +
-			`"error":"the rules keep the field \"b\" of a from you","error_code":"access_denied","retryable":false,"suggestion":"leave b out"}}`, ""},
+		`"problem":{"correlation_id":"c-1","error":"Internal error","error_code":"internal_error","retryable":false}}`
+	for _, c := range []struct{ name, args, want string }{
+		{"echo", `"n":9007199254740993`, `{"content":[{"text":"echoed","type":"text"}],"structuredContent":{"args":{"n":9007199254740993},"who":"token:ann"}}`},
+		{"echo", `"n":12345678901234567890123456789.5`, `{"content":[{"text":"echoed","type":"text"}],"structuredContent":{"args":{"n":12345678901234567890123456789.5},"who":"token:ann"}}`},
+		{"missing", "", `{"content":[{"text":"not_found: there is no class \"Isue\" (at /class_name)\nnear: Issue\n→ call get_all_schemas","type":"text"}],"isError":true,` +
+			`"problem":{"correlation_id":"c-1","details":{"near":["Issue"],"pointer":"/class_name"},"error":"there is no class \"Isue\"",` +
+			`"error_code":"not_found","retryable":false,"suggestion":"call get_all_schemas"}}`},
+		{"denied", "", `{"content":[{"text":"access_denied: the rules keep the field \"b\" of a from you (at /keys/0)\nallowed: c\n→ leave b out","type":"text"}],"isError":true,` +
+			`"problem":{"correlation_id":"c-1","details":{"allowed_fields":["c"],"denied_field":"b","kind":"field_denied","pointer":"/keys/0","suggested_rewrite":"leave b out"},` +
+			`"error":"the rules keep the field \"b\" of a from you","error_code":"access_denied","retryable":false,"suggestion":"leave b out"}}`},
 		{"upstream", "", `{"content":[{"text":"not_found: the API found nothing: 404 gone: no such team","type":"text"}],"isError":true,` +
-			`"structuredContent":{"correlation_id":"c-1","details":{"message":"no such team","status":404,"upstream_code":"gone"},"error":"the API found nothing: 404 gone: no such team",` +
-			`"error_code":"not_found","retryable":false}}`, ""},
-		{"busy", "", `{"content":[{"text":"rate_limited: too many calls","type":"text"}],"isError":true,` +
-			`"structuredContent":{"correlation_id":"c-1","error":"too many calls","error_code":"rate_limited","retry_after":1.5,"retryable":true}}`, ""},
-		{"scope", "", `{"code":-32001,"data":{"correlation_id":"c-1","error_code":"permission_denied","scope":"write"},"message":"Insufficient scope"}`, ""},
-		{"schema", "", schemaResult, schemaError},
-		{"broken", "", internal, ""},
-		{"telling", "", internal, ""},
-		{"garbled", "", internal, ""},
-		{"panics", "", `{"code":-32603,"message":"Internal error"}`, ""},
-		{"no_such_tool", "", `{"code":-32602,"message":"unknown tool"}`, ""},
+			`"problem":{"correlation_id":"c-1","details":{"message":"no such team","status":404,"upstream_code":"gone"},"error":"the API found nothing: 404 gone: no such team",` +
+			`"error_code":"not_found","retryable":false}}`},
+		{"busy", "", `{"content":[{"text":"rate_limited: too many calls\nwait 1.5 s, then make the same call again","type":"text"}],"isError":true,` +
+			`"problem":{"correlation_id":"c-1","error":"too many calls","error_code":"rate_limited","retry_after":1.5,"retryable":true}}`},
+		{"scope", "", `{"code":-32001,"data":{"correlation_id":"c-1","error_code":"permission_denied","scope":"write"},"message":"Insufficient scope"}`},
+		{"schema", "", schemaResult},
+		{"broken", "", internal},
+		{"telling", "", internal},
+		{"garbled", "", internal},
+		{"panics", "", `{"code":-32603,"message":"Internal error"}`},
+		{"no_such_tool", "", `{"code":-32602,"data":{"error_code":"unknown_tool"},"message":"unknown tool"}`},
 	} {
 		ways := map[string]call{
 			"direct": modern(c.name, c.args, ""), "stateless": modern(c.name, c.args, `"progressToken":1`),
@@ -95,12 +95,13 @@ func TestCall(t *testing.T) {
 			t.Run(c.name+" "+way, func(t *testing.T) {
 				call.header += correlated
 				want := c.want
-				if way == "2025-06-18" && c.older != "" {
-					want = c.older
-				}
 				res, body := send(t, url, call)
 				if (way == "direct" || way == "stateless") && strings.HasPrefix(want, `{"content"`) {
-					want = strings.Replace(want, `,"structuredContent"`, `,"resultType":"complete","structuredContent"`, 1)
+					ok, content, given := strings.Cut(want, `,"structuredContent"`)
+					want = strings.TrimSuffix(ok, "}") + `,"resultType":"complete"}`
+					if given {
+						want = ok + `,"resultType":"complete","structuredContent"` + content
+					}
 				}
 				if diff := cmp.Diff(want, result(t, body)); diff != "" {
 					t.Errorf("%s %s", res.Status, diff)
@@ -192,7 +193,7 @@ func TestUnknownToolIsOneAnswer(t *testing.T) {
 			res, body := send(t, url, c)
 			got[i] = res.Status + " " + body
 		}
-		const want = `400 Bad Request {"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"unknown tool"}}`
+		const want = `400 Bad Request {"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"unknown tool","data":{"error_code":"unknown_tool"}}}`
 		if got[0] != want || got[1] != want {
 			t.Errorf("%s\n%s\nwant %s", got[0], got[1], want)
 		}

@@ -40,7 +40,7 @@ func (s *Server) direct(w http.ResponseWriter, r *http.Request, x *exchange) (do
 	}
 	args, _ := m.Params.Get("arguments")
 	x.gone = r.Context()
-	s.writeDirect(w, r, x, asked{name: name.Text(), args: orEmpty(args), form: s.form(client), version: version})
+	s.writeDirect(w, r, x, asked{name: name.Text(), args: orEmpty(args), form: s.form(client)})
 	return true
 }
 

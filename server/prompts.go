@@ -167,7 +167,7 @@ func (s *Server) complete(ctx context.Context, x *exchange, r *mcp.CompleteReque
 // tell of errors, as tools have.
 func (s *Server) refused(ctx context.Context, x *exchange, name string, err error) error {
 	p := s.disclosed(ctx, x, name, err)
-	out := &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: p.Detail}
+	out := &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: strings.Join(p.Lines(), "\n")}
 	switch {
 	case p.Code == problem.UnknownTool:
 		return out // the name is all there is to say

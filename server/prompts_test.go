@@ -176,9 +176,9 @@ func TestPrompts(t *testing.T) {
 		{"ann", "prompts/get", "hello", `"name":"hello","arguments":[]`, `{"code":-32602,"message":"Invalid params: arguments is an object"}`},
 		{"ann", "prompts/get", "hello", `"name":7`, `{"code":-32602,"message":"Invalid params: name is a string"}`},
 		{"ann", "prompts/get", "class", `"name":"class"`, `{"code":-32602,"data":{"correlation_id":"c-1","details":{"near":["Issue"],"pointer":"/class_name"},` +
-			`"error":"there is no class \"Isue\"","error_code":"not_found","retryable":false,"suggestion":"call get_all_schemas"},"message":"there is no class \"Isue\""}`},
+			`"error":"there is no class \"Isue\"","error_code":"not_found","retryable":false,"suggestion":"call get_all_schemas"},"message":"there is no class \"Isue\" (at /class_name)\nnear: Issue\n→ call get_all_schemas"}`},
 		{"ann", "prompts/get", "busy", `"name":"busy"`,
-			`{"code":-32000,"data":{"correlation_id":"c-1","error":"too many calls","error_code":"rate_limited","retry_after":1.5,"retryable":true},"message":"too many calls"}`},
+			`{"code":-32000,"data":{"correlation_id":"c-1","error":"too many calls","error_code":"rate_limited","retry_after":1.5,"retryable":true},"message":"too many calls\nwait 1.5 s, then make the same call again"}`},
 		{"ann", "prompts/get", "scope", `"name":"scope"`, `{"code":-32001,"data":{"correlation_id":"c-1","error_code":"permission_denied","scope":"read"},"message":"Insufficient scope"}`},
 		{"ann", "prompts/get", "broken", `"name":"broken"`, broken},
 		{"ann", "prompts/get", "panics", `"name":"panics"`, broken},

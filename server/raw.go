@@ -20,9 +20,6 @@ func (s *Server) addRaw(t *mcp.Tool, h mcp.ToolHandler) {
 		if x == nil {
 			return nil, errInternal()
 		}
-		if !x.who.Tools.Allows(t.Name) {
-			return nil, errUnknownTool()
-		}
 		binding := state.Binding{Principal: x.who.ID, Tool: t.Name, Arguments: state.Digest(req.Params.Arguments)}
 		if sealed := req.Params.RequestState; sealed != "" {
 			plain, ok := s.states.Open(sealed, binding)
@@ -63,7 +60,7 @@ func (s *Server) addRaw(t *mcp.Tool, h mcp.ToolHandler) {
 
 // refusedRaw answers a call that was not admitted.
 func (s *Server) refusedRaw(ctx context.Context, x *exchange, name string, err error) (*mcp.CallToolResult, error) {
-	out := s.failed(ctx, x, asked{name: name, version: modernVersion}, problem.Of(err))
+	out := s.failed(ctx, x, asked{name: name}, problem.Of(err))
 	res, err := out.forSDK("") // the SDK sets the type itself
 	if err != nil {
 		return nil, err

@@ -181,9 +181,9 @@ func TestRawIsGuarded(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{result(t, prompt), `{"code":-32603,"message":"Internal error"}`},
 		{result(t, panics), `{"code":-32603,"message":"Internal error"}`},
-		{result(t, unguarded), `{"code":-32602,"message":"unknown tool"}`},
-		{result(t, unguardedBySDK), `{"code":-32602,"message":"unknown tool"}`},
-		{result(t, hidden), `{"code":-32602,"message":"unknown tool"}`},
+		{result(t, unguarded), `{"code":-32602,"data":{"error_code":"unknown_tool"},"message":"unknown tool"}`},
+		{result(t, unguardedBySDK), `{"code":-32602,"data":{"error_code":"unknown_tool"},"message":"unknown tool"}`},
+		{result(t, hidden), `{"code":-32602,"data":{"error_code":"unknown_tool"},"message":"unknown tool"}`},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s, want %s", c.got, c.want)

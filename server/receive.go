@@ -41,7 +41,7 @@ func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 		case *mcp.ListToolsRequest:
 			return s.listTools(ctx, x, r, next)
 		case *mcp.CallToolRequest:
-			if _, ok := s.raw.Load(r.Params.Name); !ok {
+			if _, ok := s.raw.Load(r.Params.Name); !ok || !x.who.Tools.Allows(r.Params.Name) { // the same way for hidden and absent
 				return s.callTool(ctx, x, r)
 			}
 		}
@@ -160,7 +160,7 @@ func (s *Server) callTool(ctx context.Context, x *exchange, r *mcp.CallToolReque
 	defer beat.stop()
 	version := negotiated(r, r.Params.Meta)
 	out := s.call(ctx, x, asked{
-		name: r.Params.Name, args: args, form: s.form(r.ClientInfo()), version: version, progress: beat.report,
+		name: r.Params.Name, args: args, form: s.form(r.ClientInfo()), progress: beat.report,
 	})
 	return out.forSDK(version)
 }

@@ -15,5 +15,5 @@ func errInternal() error {
 
 // errUnknownTool is the same for a tool that does not exist and one that the asker may not see.
 func errUnknownTool() error {
-	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown tool"}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown tool", Data: unknownTool}
 }

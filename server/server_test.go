@@ -57,7 +57,7 @@ func (s *shelf) Call(ctx context.Context, who identity.Principal, r tool.Request
 	s.mu.Unlock()
 	h := s.handlers[r.Name]
 	if h == nil || !who.Tools.Allows(r.Name) {
-		return tool.Result{}, problem.New(problem.UnknownTool, "there is no tool "+r.Name)
+		return tool.Result{}, problem.New(problem.UnknownTool, "unknown tool")
 	}
 	return h(ctx, who, r)
 }
@@ -276,6 +276,9 @@ func result(t *testing.T, body string) string {
 	out := res.Result
 	if out == nil {
 		out = res.Error
+	}
+	if meta, ok := out["_meta"].(map[string]any); ok && meta["problem"] != nil {
+		out["problem"] = meta["problem"]
 	}
 	delete(out, "_meta")
 	b, err := json.Marshal(out)

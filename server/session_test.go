@@ -45,7 +45,7 @@ func TestIdentityOfEveryRequest(t *testing.T) {
 	_, url := start(t, server.Options{Tokens: p})
 	session := begin(t, url, "2025-11-25")
 	p["ann"] = identity.Principal{ID: "token:ann", Tools: identity.List{Only: []string{}}}
-	if _, body := send(t, url, legacy(session, "2025-11-25", "echo", "", "")); result(t, body) != `{"code":-32602,"message":"unknown tool"}` {
+	if _, body := send(t, url, legacy(session, "2025-11-25", "echo", "", "")); result(t, body) != `{"code":-32602,"data":{"error_code":"unknown_tool"},"message":"unknown tool"}` {
 		t.Error(body)
 	}
 	delete(p, "ann")

@@ -34,7 +34,7 @@ func TestStream(t *testing.T) {
 		{`[` + ping + `]`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request: one message a line"}}`},
 		{`{"jsonrpc":"2.0","id":3,"method":"drop"}`, `{"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"Method not found"}}`},
 		{ping, `{"jsonrpc":"2.0","id":7,"result":{}}`},
-		{`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"absent"}}`, `{"jsonrpc":"2.0","id":4,"error":{"code":-32602,"message":"unknown tool"}}`},
+		{`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"absent"}}`, `{"jsonrpc":"2.0","id":4,"error":{"code":-32602,"message":"unknown tool","data":{"error_code":"unknown_tool"}}}`},
 	} {
 		if _, err := io.WriteString(toServer, c.say+"\n"); err != nil {
 			t.Fatal(err)

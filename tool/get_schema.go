@@ -220,6 +220,7 @@ func schemaText(doc value.Value) string {
 			case i == 1:
 				b.WriteString(": " + m.Value.Text())
 			case m.Name == "query_hint":
+				b.WriteString(" (" + m.Value.Text() + ")")
 			case m.Value.Kind() == value.Bool:
 				if m.Value.Bool() {
 					b.WriteString(", " + m.Name)
@@ -229,7 +230,7 @@ func schemaText(doc value.Value) string {
 			}
 		}
 	}
-	for _, more := range []string{"description_only", "key", "relations", "indexes", "text_fields", "canonical_filter", "actions"} {
+	for _, more := range []string{"description_only", "key", "relations", "indexes", "text_fields", "canonical_filter", "agent_join_fields", "actions"} {
 		if v, ok := doc.Get(more); ok {
 			b.WriteString("\n" + more + ": " + v.String())
 		}

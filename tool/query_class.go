@@ -158,6 +158,9 @@ func closing(body []byte, page *shape.Page, next value.Value) []byte {
 	} else {
 		body = append(body, ", no more"...)
 	}
+	if len(page.Truncated) > 0 {
+		body = truncatedIncludes(page).AppendJSON(append(body, "\ntruncated_include_fields: "...))
+	}
 	for _, note := range page.Notes {
 		body = append(append(body, '\n'), note...)
 	}

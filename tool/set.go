@@ -13,6 +13,7 @@ import (
 	bailiwick "github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/tool/input"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -197,10 +198,28 @@ func (s *Set) Call(ctx context.Context, who identity.Principal, r Request) (res 
 		}
 		return max(len(res.Structured), len(res.Text)), err
 	})
+	if problem.CodeOf(err) == problem.UnknownTool {
+		return Result{}, s.unknown(who, r.Name, problem.Of(err).Kind)
+	}
 	if err != nil {
 		return Result{}, err
 	}
 	return res, nil
+}
+
+// unknown refuses a tool that doesn't exist for who, with the nearest names that do. It says the same whether there is
+// such a tool or not; kind, for the audit, is the true reason.
+func (s *Set) unknown(who identity.Principal, name, kind string) error {
+	var names []string
+	for _, t := range s.List(who, "") {
+		names = append(names, t.Name)
+	}
+	p := &problem.Error{Code: problem.UnknownTool, Kind: kind, Near: problem.Nearest(name, names, 3)}
+	p.Detail = fmt.Sprintf("unknown tool %q%s", problem.Cut(name), problem.DidYouMean(p.Near))
+	if slices.Contains(names, "list_tools") {
+		p.Suggestion = "list_tools names the tools you may call"
+	}
+	return p
 }
 
 // Admit puts run under the same scopes, limits and record as a tool's call; see server.Tools.

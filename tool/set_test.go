@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -94,4 +95,26 @@ func TestReplaceUnderLoad(t *testing.T) {
 		}
 	}
 	wg.Wait()
+}
+
+// TestUnknownTool: a tool that the asker's list leaves out, one that isn't offered and one that doesn't exist are refused
+// in the same words, with the nearest names that the asker sees.
+func TestUnknownTool(t *testing.T) {
+	g, _ := newGateway(t, 0, shopRules())
+	unoffered := greet("greet_c", "")
+	unoffered.Offered = func(identity.Principal) bool { return false }
+	set, err := tool.NewSet(g, append(tool.Data(tool.Options{}), greet("greet_a", ""), greet("greet_b", ""), unoffered)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	who := agent()
+	who.Tools.Except = []string{"greet_b"}
+	for name, kind := range map[string]string{"greet_b": "tool_filtered", "greet_c": "unknown_tool", "greet_d": "unknown_tool"} {
+		_, err := set.Call(t.Context(), who, tool.Request{Name: name, Arguments: value.OfObject(nil)})
+		p := problem.Of(err)
+		want := "unknown_tool: unknown tool \"" + name + "\"; did you mean greet_a?\n→ list_tools names the tools you may call"
+		if p.Text() != want || p.Kind != kind {
+			t.Errorf("%s (%s), want %s (%s)", p.Text(), p.Kind, want, kind)
+		}
+	}
 }

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"encoding/json"
-	"math"
 	"strconv"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -11,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Problem is p as every door shows it: {error, error_code, details?, retryable, suggestion?, retry_after?, correlation_id} (design 04).
+// Problem is p as every door shows it: {error, error_code, details?, retryable, suggestion?, retry_after?, correlation_id}.
 func Problem(p *problem.Error, correlation string) json.RawMessage {
 	b := value.AppendQuoted([]byte(`{"error":`), p.Detail)
 	b = value.AppendQuoted(append(b, `,"error_code":`...), string(p.Code))
@@ -23,7 +22,7 @@ func Problem(p *problem.Error, correlation string) json.RawMessage {
 		b = value.AppendQuoted(append(b, `,"suggestion":`...), p.Suggestion)
 	}
 	if p.RetryAfter > 0 {
-		b = strconv.AppendFloat(append(b, `,"retry_after":`...), math.Ceil(p.RetryAfter.Seconds()*1000)/1000, 'f', -1, 64)
+		b = strconv.AppendFloat(append(b, `,"retry_after":`...), p.Wait(), 'f', -1, 64)
 	}
 	b = value.AppendQuoted(append(b, `,"correlation_id":`...), correlation)
 	return append(b, '}')

@@ -102,23 +102,7 @@ func failureText(err error) string {
 		return Styled(Red, "Error: ") + err.Error() + "\n"
 	}
 	var b strings.Builder
-	detail := p.Detail
-	switch {
-	case len(p.Faults) > 1:
-		detail = fmt.Sprintf("%d faults in the arguments", len(p.Faults))
-		for _, f := range p.Faults {
-			detail += "\n  " + strings.TrimPrefix(f.Pointer+": ", ": ") + f.Message
-		}
-	case p.Pointer != "":
-		detail += " (at " + p.Pointer + ")"
-	}
-	b.WriteString(Styled(Red, string(p.Code)+": ") + detail + "\n")
-	if len(p.Near) > 0 {
-		b.WriteString("  near: " + strings.Join(p.Near, ", ") + "\n")
-	}
-	if p.Suggestion != "" {
-		b.WriteString("  → " + p.Suggestion + "\n")
-	}
+	b.WriteString(Styled(Red, string(p.Code)+": ") + strings.Join(p.Lines(), "\n  ") + "\n")
 	if p.Code == problem.Internal && p.Err != nil {
 		b.WriteString("  " + p.Err.Error() + "\n") // who runs the command is the operator
 	}

@@ -1,0 +1,70 @@
+package problem
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// MetaName is the member of an MCP result's _meta that tells programs of a refusal: structured content has to fit the
+// output schema of the tool.
+const MetaName = "problem"
+
+// Text returns everything of e that helps its reader: the code, then Lines. Tools answer with it, because many clients
+// hand a model nothing else of a refusal.
+func (e *Error) Text() string {
+	return string(e.Code) + ": " + strings.Join(e.Lines(), "\n")
+}
+
+// Lines returns what the asker may see of e, one thing a line: what is wrong and where, every fault, near names, fields
+// that are allowed instead, how to go on, and how long to wait. Names that the detail holds already are left out.
+func (e *Error) Lines() []string {
+	detail := e.Detail
+	var lines []string
+	switch {
+	case len(e.Faults) > 1:
+		detail = fmt.Sprintf("%d faults in the arguments", len(e.Faults))
+		for _, f := range e.Faults {
+			lines = append(lines, strings.TrimPrefix(f.Pointer+": ", ": ")+f.Message)
+		}
+	case e.Pointer != "":
+		detail += " (at " + e.Pointer + ")"
+	}
+	lines = append([]string{detail}, lines...)
+	if near := unsaid(detail, e.Near); near != "" {
+		lines = append(lines, "near: "+near)
+	}
+	if d := e.Denial; d != nil {
+		if allowed := unsaid(detail, d.Allowed); allowed != "" {
+			lines = append(lines, "allowed: "+allowed)
+		}
+		if d.Rewrite != "" && d.Rewrite != e.Suggestion {
+			lines = append(lines, "→ "+d.Rewrite)
+		}
+	}
+	if e.Suggestion != "" {
+		lines = append(lines, "→ "+e.Suggestion)
+	}
+	switch {
+	case e.RetryAfter > 0:
+		lines = append(lines, "wait "+strconv.FormatFloat(e.Wait(), 'f', -1, 64)+" s, then make the same call again")
+	case e.Retryable():
+		lines = append(lines, "the same call may succeed later")
+	}
+	return lines
+}
+
+// unsaid returns names as a list, or "" where detail holds all of them as words.
+func unsaid(detail string, names []string) string {
+	words := strings.FieldsFunc(detail, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-.$/", r)
+	})
+	for _, name := range names {
+		if !slices.Contains(words, name) {
+			return strings.Join(names, ", ")
+		}
+	}
+	return ""
+}
