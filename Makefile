@@ -52,14 +52,14 @@ soak: apis ## the long forms of the proofs
 # What can be wrong in compile is seen in the statements that its tests show; what can be wrong in policy, by its own
 # tests or by those of the security property.
 mutate: ## breaks policy, compile, change, identity, mask and redact in many small ways, and lists those that no test notices
-	@go run ./scripts/mutate identity identity/oidc mask redact schema/check policy/against policy/writes change policy/operations
-	@go run ./scripts/mutate -tests compile,compile/writes compile compile/regex compile/stage compile/expr compile/expr/sqlite
-	@go run ./scripts/mutate -tests compile/expr/postgres:TestTexts,compile/expr/mysql:TestTexts,compile/expr,compile compile/expr/postgres compile/expr/mysql
-	@BAILIWICK_SOAK=4000 go run ./scripts/mutate -tests 'tool,.:(Interference|InterferencePolicies)SQLite' policy policy/denylist policy/expression
+	@go run ./scripts/mutate identity internal/oidc mask redact internal/fieldcheck internal/rules/schemacheck internal/rules/writes change internal/rules/calls
+	@go run ./scripts/mutate -tests compile,internal/sqlgen/dml compile internal/sqlgen/regex internal/sqlgen/stage internal/sqlgen/expr internal/sqlgen/sqlite
+	@go run ./scripts/mutate -tests internal/sqlgen/postgres:TestTexts,internal/sqlgen/mariadb:TestTexts,internal/sqlgen/expr,compile internal/sqlgen/postgres internal/sqlgen/mariadb
+	@BAILIWICK_SOAK=4000 go run ./scripts/mutate -tests 'tool,.:(Interference|InterferencePolicies)SQLite' policy internal/rules/denylist internal/rules/expression
 
 conformance: ## the official MCP suites
 	@scripts/conformance
 
 apis: ## what is told of the largest public APIs; their documents come from npm
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && exports=$$(scripts/apis "$$dir") && eval "$$exports" && \
-	go test -count=1 -v -timeout=1h ./source/openapi/large
+	go test -count=1 -v -timeout=1h ./test/largeapis

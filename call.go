@@ -12,13 +12,13 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/result/redact"
+	"github.com/bailiwick-dev/bailiwick/internal/result/shape"
+	"github.com/bailiwick-dev/bailiwick/internal/trace"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
-	"github.com/bailiwick-dev/bailiwick/redact"
-	"github.com/bailiwick-dev/bailiwick/shape"
 	"github.com/bailiwick-dev/bailiwick/source"
-	"github.com/bailiwick-dev/bailiwick/span"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -385,8 +385,8 @@ func held(who identity.Principal) []string {
 
 // shaped marks in ctx's trace how long rows take to become what leaves. Sources are read while that is made.
 func shaped[T any](ctx context.Context, shape func() (T, error)) (T, error) {
-	_, step := span.Start(ctx, "shape")
+	_, step := trace.Start(ctx, "shape")
 	out, err := shape()
-	span.End(step, err)
+	trace.End(step, err)
 	return out, err
 }

@@ -9,18 +9,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/policy/writes"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
+	"github.com/bailiwick-dev/bailiwick/internal/review/visibility"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
-	"github.com/bailiwick-dev/bailiwick/review"
-	"github.com/bailiwick-dev/bailiwick/review/sight"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
 // sheet shows a change to the person who asks, with what speaks for and against a decision now.
 func (c *Call) sheet(ctx context.Context, found *change.Change) (*review.Sheet, error) {
 	g := c.gateway
-	s := review.New(found, sight.Of(c.policy, c.who, g.masks), review.Viewer{Human: c.who.Owner, Reviewer: true})
+	s := review.New(found, visibility.Of(c.policy, c.who, g.masks), review.Viewer{Human: c.who.Owner, Reviewer: true})
 	queue := g.options.Changes
 	_, rejectable := found.State.Next(change.EventRejected)
 	eligible := queue.Eligible(c.who, found)
@@ -116,7 +116,7 @@ func (c *Call) target(ctx context.Context, found *change.Change, draft writes.Dr
 
 // sighted checks that the person sees all that would be written: who doesn't see it can't approve it.
 func (c *Call) sighted(ctx context.Context, found *change.Change) review.Check {
-	unseen := review.Unseen(found, sight.Of(c.policy, c.who, c.gateway.masks))
+	unseen := review.Unseen(found, visibility.Of(c.policy, c.who, c.gateway.masks))
 	for _, e := range found.Effects {
 		if unseen > 0 {
 			break

@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/policy/against"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
+	"github.com/bailiwick-dev/bailiwick/internal/review/visibility"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/schemacheck"
 	"github.com/bailiwick-dev/bailiwick/problem"
-	"github.com/bailiwick-dev/bailiwick/review"
-	"github.com/bailiwick-dev/bailiwick/review/sight"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -17,35 +17,35 @@ import (
 
 // Described returns a class, "source.Class", for a check of arguments against it that an owner has asked for: all of it, as
 // its source describes it now where it can tell, and the asker's view of it. That it isn't there is no error.
-func (c *Call) Described(ctx context.Context, class string) (against.Described, error) {
+func (c *Call) Described(ctx context.Context, class string) (schemacheck.Described, error) {
 	from, name, _ := strings.Cut(class, ".")
 	live, ok := c.gateway.options.Sources[from].(source.Live)
 	if !ok {
 		known, _, _, err := c.policy.Shown(class)
 		if err != nil {
-			return against.Described{Why: "it isn't there any more"}, nil
+			return schemacheck.Described{Why: "it isn't there any more"}, nil
 		}
 		v, err := c.policy.View(c.who, class, "", true)
 		if err != nil {
 			v = nil // the asker sees none, for whatever reason
 		}
-		return against.Described{Class: known, View: v}, nil
+		return schemacheck.Described{Class: known, View: v}, nil
 	}
 	now, err := live.Class(ctx, name)
 	switch {
 	case ctx.Err() != nil:
-		return against.Described{}, ctx.Err()
+		return schemacheck.Described{}, ctx.Err()
 	case err != nil:
-		return against.Described{Why: problem.Of(err).Detail}, nil
+		return schemacheck.Described{Why: problem.Of(err).Detail}, nil
 	}
-	return against.Described{Class: &now, View: c.policy.Fresh(c.who, &now)}, nil
+	return schemacheck.Described{Class: &now, View: c.policy.Fresh(c.who, &now)}, nil
 }
 
 // Fits checks the arguments of a call against the class that a declaration names; names are those that it can have. It
 // returns what the asker may not be told, for write.Request.Doubts.
-func (c *Call) Fits(ctx context.Context, d against.Declaration, names []string, args value.Value) ([]write.Doubt, error) {
+func (c *Call) Fits(ctx context.Context, d schemacheck.Declaration, names []string, args value.Value) ([]write.Doubt, error) {
 	wrong := ""
-	check := against.Compile(c.policy, d, names, func(_ []string, format string, args ...any) { wrong = fmt.Sprintf(format, args...) })
+	check := schemacheck.Compile(c.policy, d, names, func(_ []string, format string, args ...any) { wrong = fmt.Sprintf(format, args...) })
 	if wrong != "" || check == nil { // it was right when the rules were loaded
 		return []write.Doubt{{Class: d.Class, Text: "the arguments could not be checked: " + wrong}}, nil
 	}
@@ -58,7 +58,7 @@ func (c *Call) Fits(ctx context.Context, d against.Declaration, names []string, 
 
 // doubts are what spoke against a change when it was proposed, as far as the person sees what that is about.
 func (c *Call) doubts(found *change.Change) []review.Check {
-	seen := sight.Of(c.policy, c.who, c.gateway.masks)
+	seen := visibility.Of(c.policy, c.who, c.gateway.masks)
 	var out []review.Check
 	for _, d := range found.Doubts {
 		detail := "a value doesn't fit a class that you may not see"

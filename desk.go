@@ -6,10 +6,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/policy/writes"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
+	"github.com/bailiwick-dev/bailiwick/internal/review/visibility"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/problem"
-	"github.com/bailiwick-dev/bailiwick/review"
-	"github.com/bailiwick-dev/bailiwick/review/sight"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
@@ -84,7 +84,7 @@ func (d *desk) Queue(ctx context.Context, f change.Filter) (rows []review.Row, m
 		if found, more, err = d.gateway.options.Changes.Store().List(ctx, d.scoped(f)); err != nil {
 			return storeFailed(err)
 		}
-		seen := sight.Of(c.policy, d.who, d.gateway.masks)
+		seen := visibility.Of(c.policy, d.who, d.gateway.masks)
 		for _, one := range found {
 			rows = append(rows, review.NewRow(one, seen, d.viewer()))
 		}

@@ -5,17 +5,17 @@ import (
 	"fmt"
 	"net/http"
 
-	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/policy"
-	"github.com/bailiwick-dev/bailiwick/policy/operations"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/openapi"
-	"github.com/bailiwick-dev/bailiwick/source/openapi/credential"
-	"github.com/bailiwick-dev/bailiwick/source/openapi/document"
-	"github.com/bailiwick-dev/bailiwick/source/openapi/send"
-	"github.com/bailiwick-dev/bailiwick/source/openapi/validate"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -27,24 +27,24 @@ func Example_handler() {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprintf(w, `{"id": %q, "seenBy": %q, "plan": "gold"}`, r.PathValue("id"), r.Header.Get("Authorization"))
 	})
-	doc, err := document.Load([]byte(`{"openapi": "3.1.0", "info": {"title": "Teams", "version": "1"}, "paths": {"/teams/{id}": {"get": {"operationId": "getTeam",
+	doc, err := spec.Load([]byte(`{"openapi": "3.1.0", "info": {"title": "Teams", "version": "1"}, "paths": {"/teams/{id}": {"get": {"operationId": "getTeam",
 		"parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}], "responses": {"200": {"description": "a team"}}}}}}`))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	asUser := func(_ context.Context, who identity.Principal) (string, error) { return "session-of-" + who.Owner, nil }
-	sender, err := send.New(send.Options{Handler: handler, Credential: credential.Exchange(asUser)})
+	sender, err := client.New(client.Options{Handler: handler, Credential: credential.Exchange(asUser)})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	gateway, _, err := bailiwick.New(context.Background(), bailiwick.Options{
 		Sources: map[string]source.Source{"teams": openapi.New("teams", sender)},
-		Rules: policy.Rules{APIs: map[string]operations.Rules{"teams": {
+		Rules: policy.Rules{APIs: map[string]calls.Rules{"teams": {
 			Document:   doc,
-			Hidden:     []operations.Hidden{{Fields: []string{"plan"}}},
-			Parameters: []operations.Parameter{{Name: "id", Is: "principal.tenant"}},
+			Hidden:     []calls.Hidden{{Fields: []string{"plan"}}},
+			Parameters: []calls.Parameter{{Name: "id", Is: "principal.tenant"}},
 		}}},
 		Audit: &audit.Memory{},
 	})

@@ -8,15 +8,15 @@ import (
 	"os"
 	"path/filepath"
 
-	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/audit"
-	"github.com/bailiwick-dev/bailiwick/demo"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/demo"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
+	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
-	"github.com/bailiwick-dev/bailiwick/server"
 	"github.com/bailiwick-dev/bailiwick/source"
-	"github.com/bailiwick-dev/bailiwick/source/sqldb"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -33,7 +33,7 @@ func Example() {
 	if err := demo.Create(ctx, path); err != nil {
 		log.Fatal(err)
 	}
-	tracker, err := sqldb.OpenSQLite(ctx, "tracker", path)
+	tracker, err := sqldriver.OpenSQLite(ctx, "tracker", path)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	door, err := server.New(server.Options{
+	door, err := mcp.New(mcp.Options{
 		Tools: tools,
 		Authenticate: func(r *http.Request) (identity.Principal, error) {
 			user, ok := signedIn(r)

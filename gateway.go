@@ -22,17 +22,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/functions"
+	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/result/redact"
+	"github.com/bailiwick-dev/bailiwick/internal/result/shape"
+	"github.com/bailiwick-dev/bailiwick/internal/trace"
 	"github.com/bailiwick-dev/bailiwick/limit"
-	"github.com/bailiwick-dev/bailiwick/mask"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
-	"github.com/bailiwick-dev/bailiwick/redact"
 	"github.com/bailiwick-dev/bailiwick/schema"
-	"github.com/bailiwick-dev/bailiwick/shape"
 	"github.com/bailiwick-dev/bailiwick/source"
-	"github.com/bailiwick-dev/bailiwick/source/functions"
-	"github.com/bailiwick-dev/bailiwick/span"
 )
 
 // Options are what a Gateway works with.
@@ -199,9 +199,9 @@ func (g *Gateway) prepare(p *policy.Policy, who identity.Principal, q query.Quer
 
 // rows takes a query through policy, compile, source and redact.
 func (g *Gateway) rows(ctx context.Context, p *policy.Policy, who identity.Principal, q query.Query) (redact.Rows, error) {
-	_, deciding := span.Start(ctx, "policy")
+	_, deciding := trace.Start(ctx, "policy")
 	permit, s, err := g.prepare(p, who, q)
-	span.End(deciding, err)
+	trace.End(deciding, err)
 	if err != nil {
 		return redact.Rows{}, err
 	}

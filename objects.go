@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/internal/result/shape"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
-	"github.com/bailiwick-dev/bailiwick/shape"
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 

@@ -5,12 +5,12 @@ import (
 	"fmt"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/policy/operations"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/response"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
+	"github.com/bailiwick-dev/bailiwick/internal/trace"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source"
-	"github.com/bailiwick-dev/bailiwick/source/openapi/answer"
-	"github.com/bailiwick-dev/bailiwick/source/openapi/validate"
-	"github.com/bailiwick-dev/bailiwick/span"
 )
 
 // An APIRead is a call of an API that changes nothing.
@@ -22,24 +22,24 @@ type APIRead struct {
 }
 
 // APIs returns what who sees of each HTTP API by the rules in force now, ordered by name.
-func (g *Gateway) APIs(who identity.Principal) []*operations.Reach {
+func (g *Gateway) APIs(who identity.Principal) []*calls.Reach {
 	return g.policy.Load().APIs().All(who)
 }
 
 // APIs returns what the asker sees of each HTTP API, ordered by name.
-func (c *Call) APIs() []*operations.Reach { return c.policy.APIs().All(c.who) }
+func (c *Call) APIs() []*calls.Reach { return c.policy.APIs().All(c.who) }
 
 // API returns what the asker sees of the API called name; "" names the only one. Pointers of its errors are /source.
-func (c *Call) API(name string) (*operations.Reach, error) {
+func (c *Call) API(name string) (*calls.Reach, error) {
 	return c.policy.APIs().Reach(c.who, name, "/source")
 }
 
 // CallAPI calls an operation that only reads, and returns what the asker may see of the answer, cut to the byte budget.
-func (c *Call) CallAPI(ctx context.Context, r APIRead) (*answer.Answer, error) {
+func (c *Call) CallAPI(ctx context.Context, r APIRead) (*response.Answer, error) {
 	c.asked(r.API + "." + r.Operation)
-	_, deciding := span.Start(ctx, "policy")
+	_, deciding := trace.Start(ctx, "policy")
 	permit, plan, err := c.permitted(r)
-	span.End(deciding, err)
+	trace.End(deciding, err)
 	if err != nil {
 		return nil, err
 	}
@@ -49,12 +49,12 @@ func (c *Call) CallAPI(ctx context.Context, r APIRead) (*answer.Answer, error) {
 	if !ok {
 		return nil, problem.New(problem.Internal, fmt.Sprintf("the source %s can't be called", plan.API))
 	}
-	response, err := caller.Call(ctx, permit)
+	res, err := caller.Call(ctx, permit)
 	if err != nil {
 		return nil, err
 	}
-	got, err := shaped(ctx, func() (*answer.Answer, error) {
-		return answer.Make(plan.View, plan.Operation, response, answer.Options{Arguments: plan.Arguments, Fields: r.Fields, Budget: c.gateway.options.Budget})
+	got, err := shaped(ctx, func() (*response.Answer, error) {
+		return response.Make(plan.View, plan.Operation, res, response.Options{Arguments: plan.Arguments, Fields: r.Fields, Budget: c.gateway.options.Budget})
 	})
 	if err == nil {
 		c.record.Rows += got.Shown
@@ -63,14 +63,14 @@ func (c *Call) CallAPI(ctx context.Context, r APIRead) (*answer.Answer, error) {
 }
 
 // permitted takes a call of an API through policy.
-func (c *Call) permitted(r APIRead) (operations.Permit, operations.Plan, error) {
+func (c *Call) permitted(r APIRead) (calls.Permit, calls.Plan, error) {
 	reach, err := c.API(r.API)
 	if err != nil {
-		return operations.Permit{}, operations.Plan{}, err
+		return calls.Permit{}, calls.Plan{}, err
 	}
-	permit, err := reach.Permit(c.who, operations.Ask{Operation: r.Operation, Arguments: r.Arguments})
+	permit, err := reach.Permit(c.who, calls.Ask{Operation: r.Operation, Arguments: r.Arguments})
 	if err != nil {
-		return permit, operations.Plan{}, err
+		return permit, calls.Plan{}, err
 	}
 	plan, err := permit.Plan()
 	return permit, plan, err

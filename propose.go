@@ -9,14 +9,14 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/functions"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
+	"github.com/bailiwick-dev/bailiwick/internal/review/visibility"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
-	"github.com/bailiwick-dev/bailiwick/policy/writes"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
-	"github.com/bailiwick-dev/bailiwick/review"
-	"github.com/bailiwick-dev/bailiwick/review/sight"
 	"github.com/bailiwick-dev/bailiwick/source"
-	"github.com/bailiwick-dev/bailiwick/source/functions"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
@@ -191,7 +191,7 @@ func (c *Call) Changes(ctx context.Context, f change.Filter) ([]review.Row, bool
 	if err != nil {
 		return nil, false, storeFailed(err)
 	}
-	rows, seen := make([]review.Row, len(found)), sight.Of(c.policy, c.who, c.gateway.masks)
+	rows, seen := make([]review.Row, len(found)), visibility.Of(c.policy, c.who, c.gateway.masks)
 	for i, one := range found {
 		rows[i] = review.NewRow(one, seen, review.Viewer{})
 	}
@@ -274,5 +274,5 @@ func (c *Call) WaitForChange(ctx context.Context, id string, most time.Duration)
 
 // own is a change as the agent sees it that has proposed it.
 func (c *Call) own(found *change.Change) *review.Sheet {
-	return review.New(found, sight.Of(c.policy, c.who, c.gateway.masks), review.Viewer{})
+	return review.New(found, visibility.Of(c.policy, c.who, c.gateway.masks), review.Viewer{})
 }

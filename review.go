@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/review"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
 )
 
 // A Desk is what people do about changes: each method is a call of its own, admitted by the scope review and a human

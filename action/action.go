@@ -11,11 +11,11 @@ import (
 	"encoding/json"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/policy/against"
-	"github.com/bailiwick-dev/bailiwick/policy/expression"
-	"github.com/bailiwick-dev/bailiwick/policy/expression/template"
+	"github.com/bailiwick-dev/bailiwick/internal/argcheck"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/schemacheck"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/template"
 	"github.com/bailiwick-dev/bailiwick/schema"
-	"github.com/bailiwick-dev/bailiwick/tool/input"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -60,7 +60,7 @@ type Declaration struct {
 	Require     []Requirement
 	Lookup      map[string]Lookup // by the name that expressions use
 
-	CheckAgainst against.Declaration // the class that describes what the arguments are for; the zero one for none
+	CheckAgainst schemacheck.Declaration // the class that describes what the arguments are for; the zero one for none
 
 	Statement string // of SQL: the text, with :name for each parameter
 	API       string // of HTTP: the source
@@ -86,7 +86,7 @@ type Action struct {
 	Class *schema.Class
 	Scope identity.Scope // that a caller needs
 
-	schema      *input.Schema
+	schema      *argcheck.Schema
 	shown       json.RawMessage // the schema of Input, compact
 	defaults    []value.Member
 	record      *template.Template
@@ -96,8 +96,8 @@ type Action struct {
 	lookups     []lookup
 	require     []requirement
 	transitions []transition
-	check       *against.Check // nil for none
-	statement   string         // what identifies it: its SHA-256 in hex
+	check       *schemacheck.Check // nil for none
+	statement   string             // what identifies it: its SHA-256 in hex
 }
 
 type lookup struct {
@@ -121,7 +121,7 @@ type transition struct {
 func (a *Action) Schema() json.RawMessage { return a.shown }
 
 // Checked returns what the arguments are checked against; nil for nothing.
-func (a *Action) Checked() *against.Check { return a.check }
+func (a *Action) Checked() *schemacheck.Check { return a.check }
 
 // Arguments returns the names of its arguments.
 func (a *Action) Arguments() []string { return a.schema.Names() }
@@ -170,5 +170,5 @@ type Reader interface {
 	// where there is none for the asker.
 	Record(ctx context.Context, class, id string) (value.Value, error)
 	// Described returns class as its source describes it now, and as the asker sees it.
-	Described(ctx context.Context, class string) (against.Described, error)
+	Described(ctx context.Context, class string) (schemacheck.Described, error)
 }

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/policy/against"
+	"github.com/bailiwick-dev/bailiwick/internal/argcheck"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/schemacheck"
 	"github.com/bailiwick-dev/bailiwick/problem"
-	"github.com/bailiwick-dev/bailiwick/tool/input"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -31,7 +31,7 @@ func (b *builder) arguments() {
 			continue
 		}
 		if !slices.ContainsFunc(properties, func(m value.Member) bool { return m.Name == name }) {
-			properties = append(properties, value.Member{Name: name, Value: against.Argument(f)})
+			properties = append(properties, value.Member{Name: name, Value: schemacheck.Argument(f)})
 		}
 	}
 	members := []value.Member{{Name: "type", Value: get("type", value.OfString("object"))},
@@ -49,7 +49,7 @@ func (b *builder) arguments() {
 func (b *builder) compiled(doc value.Value, properties []value.Member) {
 	b.Action.shown = doc.AppendJSON(nil)
 	var err error
-	if b.schema, err = input.Compile(b.Action.shown); err != nil {
+	if b.schema, err = argcheck.Compile(b.Action.shown); err != nil {
 		b.schema = nil
 		b.wrong([]string{"input"}, "%v", err)
 		return
@@ -83,13 +83,13 @@ func (b *builder) checked() {
 	case b.Do == Delete:
 		b.wrong([]string{key}, "what deletes has nothing to check; take it out")
 		return
-	case d.Record == against.New && b.Do == Update:
+	case d.Record == schemacheck.New && b.Do == Update:
 		b.wrong([]string{key, "record"}, "what updates changes a record that is there; take it out")
 		return
 	case d.Record == "" && b.Do == Create:
-		d.Record = against.New
+		d.Record = schemacheck.New
 	}
-	b.check = against.Compile(b.policy, d, b.schema.Names(), func(at []string, format string, args ...any) {
+	b.check = schemacheck.Compile(b.policy, d, b.schema.Names(), func(at []string, format string, args ...any) {
 		b.wrong(append([]string{key}, at...), format, args...)
 	})
 }

@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/template"
 	"github.com/bailiwick-dev/bailiwick/policy"
-	"github.com/bailiwick-dev/bailiwick/policy/expression"
-	"github.com/bailiwick-dev/bailiwick/policy/expression/template"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -27,7 +27,7 @@ const (
 	principalName = "principal"
 )
 
-// revert is the name of what takes changes back, as package policy/writes has it.
+// revert is the name of what takes changes back, as package rules/writes has it.
 const revert = "revert"
 
 // Arguments that calls have besides those of the action.

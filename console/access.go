@@ -5,9 +5,9 @@ import (
 	"context"
 	"slices"
 
-	bailiwick "github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/exposure"
+	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -15,14 +15,14 @@ import (
 type accessPage struct {
 	Choices []tokenRow // tokens that are good
 	As      string     // the ID of the chosen one; "" where none is
-	Who     *exposure.Description
+	Who     *policyreport.Description
 	Tools   []allowance
 	Open    string // the class whose fields are shown
-	View    *exposure.View
+	View    *policyreport.View
 	Tool    string // what WouldPermit was asked about
 	Class   string
 	Field   string
-	Verdict *exposure.Verdict
+	Verdict *policyreport.Verdict
 	Names   []string // of classes, to choose from
 	All     []string // of tools
 }
@@ -30,7 +30,7 @@ type accessPage struct {
 // An allowance is whether a principal may call a tool.
 type allowance struct {
 	Name string
-	exposure.Verdict
+	policyreport.Verdict
 }
 
 // access shows tools and views as a chosen principal has them.

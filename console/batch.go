@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/problem"
-	"github.com/bailiwick-dev/bailiwick/review"
 )
 
 // A batchPage is several changes that may be approved at once, and those that may not.

@@ -11,7 +11,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"github.com/bailiwick-dev/bailiwick/testservices"
+	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 )
 
 // A tab is a window of a real browser. What its console complains about, such as what the content policy stops, fails

@@ -18,13 +18,13 @@ import (
 	"net/http"
 	"time"
 
-	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/audit"
-	"github.com/bailiwick-dev/bailiwick/console/session"
-	"github.com/bailiwick-dev/bailiwick/exposure"
+	"github.com/bailiwick-dev/bailiwick/console/internal/session"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/gate"
+	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
 	"github.com/bailiwick-dev/bailiwick/problem"
-	"github.com/bailiwick-dev/bailiwick/server/gate"
 )
 
 // Path is where the console is mounted.
@@ -41,7 +41,7 @@ type Options struct {
 	Admit       Admit                     // what pages that ask no Desk are admitted, limited and recorded by
 
 	Audit    audit.Reader
-	Exposure func() (*exposure.Regime, error) // of the rules in force; its page needs Tokens, too
+	Exposure func() (*policyreport.Regime, error) // of the rules in force; its page needs Tokens, too
 	Tokens   Tokens
 	Sources  func(context.Context) []Source
 

@@ -13,29 +13,29 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/plant"
 	"github.com/bailiwick-dev/bailiwick/console"
-	"github.com/bailiwick-dev/bailiwick/demo"
-	"github.com/bailiwick-dev/bailiwick/exposure"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/demo"
+	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
 )
 
 // regime is that of the demo's rules over its tracker; made once, for it takes a second.
-var regime = sync.OnceValues(func() (*exposure.Regime, error) {
+var regime = sync.OnceValues(func() (*policyreport.Regime, error) {
 	dir, err := os.MkdirTemp("", "bailiwick-console-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	file := filepath.Join(dir, plant.DefaultFile)
+	file := filepath.Join(dir, app.DefaultFile)
 	if err := errors.Join(demo.Create(context.Background(), filepath.Join(dir, "tracker.db")), os.WriteFile(file, []byte(demo.Config), 0o600)); err != nil {
 		return nil, err
 	}
-	c, err := plant.LoadFile(file)
+	c, err := app.LoadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	s, err := plant.Examine(context.Background(), c)
+	s, err := app.Examine(context.Background(), c)
 	if err != nil {
 		return nil, err
 	}

@@ -10,22 +10,22 @@ import (
 	"strings"
 	"time"
 
-	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/notify"
+	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 // Deliveries are the notifications that webhooks were sent, of all tenants; every notify.Store is one.
 type Deliveries interface {
-	Deliveries(ctx context.Context, f notify.Filter) ([]notify.Delivery, bool, error)
+	Deliveries(ctx context.Context, f webhook.Filter) ([]webhook.Delivery, bool, error)
 	Redeliver(ctx context.Context, id int64) error
 }
 
 // A notificationsPage is what webhooks were told of changes, and what they couldn't be told.
 type notificationsPage struct {
 	Hooks  []hook
-	List   []notify.Delivery
+	List   []webhook.Delivery
 	Chips  []chip
 	Any    bool // something is asked for
 	Newest string
@@ -59,8 +59,8 @@ func (c *Console) delivering(v *visit, tool string, do func(context.Context) err
 // notifications shows how each webhook stands, and what it was sent.
 func (c *Console) notifications(v *visit) error {
 	q := v.r.URL.Query()
-	f := notify.Filter{State: notify.State(q.Get("state")), Hook: q.Get("hook"), Change: q.Get("change"), Limit: deliverySize}
-	if f.State != "" && !slices.Contains(notify.States(), f.State) {
+	f := webhook.Filter{State: webhook.State(q.Get("state")), Hook: q.Get("hook"), Change: q.Get("change"), Limit: deliverySize}
+	if f.State != "" && !slices.Contains(webhook.States(), f.State) {
 		return problem.New(problem.InvalidArgument, "There is no such state.")
 	}
 	if text := q.Get("before"); text != "" {
@@ -98,9 +98,9 @@ func (c *Console) notifications(v *visit) error {
 		p.Newest = sentTo(f)
 	}
 	for _, one := range []struct {
-		state notify.State
+		state webhook.State
 		label string
-	}{{"", "All"}, {notify.Dead, "Dead"}, {notify.Waiting, "Waiting"}, {notify.Sent, "Sent"}} {
+	}{{"", "All"}, {webhook.Dead, "Dead"}, {webhook.Waiting, "Waiting"}, {webhook.Sent, "Sent"}} {
 		f.State = one.state
 		p.Chips = append(p.Chips, chip{Href: sentTo(f), Label: one.label, Here: one.state == here})
 	}
@@ -113,10 +113,10 @@ func (c *Console) notifications(v *visit) error {
 
 // hook says how a webhook stands.
 func (c *Console) hook(ctx context.Context, name string) (hook, error) {
-	h := hook{Name: name, Href: sentTo(notify.Filter{Hook: name})}
+	h := hook{Name: name, Href: sentTo(webhook.Filter{Hook: name})}
 	newest := int64(0)
-	for state, count := range map[notify.State]*string{notify.Waiting: &h.Waiting, notify.Dead: &h.Dead} {
-		found, more, err := c.options.Deliveries.Deliveries(ctx, notify.Filter{Hook: name, State: state, Limit: unsentSize})
+	for state, count := range map[webhook.State]*string{webhook.Waiting: &h.Waiting, webhook.Dead: &h.Dead} {
+		found, more, err := c.options.Deliveries.Deliveries(ctx, webhook.Filter{Hook: name, State: state, Limit: unsentSize})
 		if err != nil {
 			return h, err
 		}
@@ -126,12 +126,12 @@ func (c *Console) hook(ctx context.Context, name string) (hook, error) {
 		if more {
 			*count += " or more"
 		}
-		i := slices.IndexFunc(found, func(d notify.Delivery) bool { return d.Failure != "" })
+		i := slices.IndexFunc(found, func(d webhook.Delivery) bool { return d.Failure != "" })
 		if i >= 0 && found[i].ID > newest {
 			newest, h.Failure = found[i].ID, found[i].Failure
 		}
 	}
-	sent, _, err := c.options.Deliveries.Deliveries(ctx, notify.Filter{Hook: name, State: notify.Sent, Limit: 1})
+	sent, _, err := c.options.Deliveries.Deliveries(ctx, webhook.Filter{Hook: name, State: webhook.Sent, Limit: 1})
 	if len(sent) > 0 {
 		h.Sent = sent[0].Updated
 	}
@@ -139,7 +139,7 @@ func (c *Console) hook(ctx context.Context, name string) (hook, error) {
 }
 
 // sentTo is the address of the page with a filter.
-func sentTo(f notify.Filter) string {
+func sentTo(f webhook.Filter) string {
 	q := url.Values{}
 	for name, text := range map[string]string{"state": string(f.State), "hook": f.Hook, "change": f.Change} {
 		if text != "" {
@@ -161,7 +161,7 @@ func (c *Console) redeliver(v *visit) error {
 	}
 	err = c.delivering(v, "console/redeliver", func(ctx context.Context) error {
 		err := c.options.Deliveries.Redeliver(ctx, id)
-		if errors.Is(err, notify.ErrNone) {
+		if errors.Is(err, webhook.ErrNone) {
 			return missing
 		}
 		return err

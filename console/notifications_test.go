@@ -8,9 +8,9 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/console"
-	"github.com/bailiwick-dev/bailiwick/demo"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/notify"
+	"github.com/bailiwick-dev/bailiwick/internal/demo"
+	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
@@ -23,11 +23,11 @@ func outbox(t testing.TB) *sqlite.Store {
 	}
 	t.Cleanup(func() { s.Close() })
 	hooks := []string{"ops", "ops", "slack", "archive"}
-	ends := []notify.Delivery{{State: notify.Sent, Status: 204}, {State: notify.Dead, Status: 500, Failure: "it answered 500 Internal Server Error"},
-		{State: notify.Waiting, Failure: "it can't be reached <b>\u202e"}}
-	var list []notify.Delivery
+	ends := []webhook.Delivery{{State: webhook.Sent, Status: 204}, {State: webhook.Dead, Status: 500, Failure: "it answered 500 Internal Server Error"},
+		{State: webhook.Waiting, Failure: "it can't be reached <b>\u202e"}}
+	var list []webhook.Delivery
 	for i, name := range hooks {
-		list = append(list, notify.Delivery{Hook: name, State: notify.Waiting, Event: change.Event{Seq: int64(i + 1), Change: id(11 + i), Kind: change.EventCreated, At: time.Now().Add(-time.Minute)}})
+		list = append(list, webhook.Delivery{Hook: name, State: webhook.Waiting, Event: change.Event{Seq: int64(i + 1), Change: id(11 + i), Kind: change.EventCreated, At: time.Now().Add(-time.Minute)}})
 	}
 	fail := func(err error) {
 		if err != nil {
@@ -53,7 +53,7 @@ func withOutbox(s *sqlite.Store) func(*console.Options) {
 // dead is how many deliveries are.
 func dead(t testing.TB, s *sqlite.Store) int {
 	t.Helper()
-	found, _, err := s.Deliveries(t.Context(), notify.Filter{State: notify.Dead})
+	found, _, err := s.Deliveries(t.Context(), webhook.Filter{State: webhook.Dead})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestNotifications(t *testing.T) {
 	if got := strings.Join(w.admits, " "); got != strings.TrimSpace(strings.Repeat("console/redeliver ", 4)) {
 		t.Error("recorded:", got)
 	}
-	found, _, err := s.Deliveries(t.Context(), notify.Filter{State: notify.Waiting, Hook: "ops"})
+	found, _, err := s.Deliveries(t.Context(), webhook.Filter{State: webhook.Waiting, Hook: "ops"})
 	if err != nil || len(found) != 1 || found[0].ID != 2 || found[0].Attempts != 0 {
 		t.Errorf("%+v %v", found, err)
 	}

@@ -11,12 +11,12 @@ import (
 	"strings"
 	"testing"
 
-	bailiwick "github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/plant"
-	"github.com/bailiwick-dev/bailiwick/demo"
+	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/demo"
+	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/policy"
-	"github.com/bailiwick-dev/bailiwick/server"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -24,7 +24,7 @@ import (
 // house is the demo's tracker behind a whole gateway, as "bailiwick serve" makes it.
 type house struct {
 	*world
-	plant *plant.Plant
+	plant *app.Plant
 	db    *sql.DB // the tracker, as others write to it
 	agent identity.Principal
 }
@@ -32,24 +32,24 @@ type house struct {
 func newHouse(t testing.TB) *house {
 	t.Helper()
 	dir := t.TempDir()
-	path, file := filepath.Join(dir, "tracker.db"), filepath.Join(dir, plant.DefaultFile)
+	path, file := filepath.Join(dir, "tracker.db"), filepath.Join(dir, app.DefaultFile)
 	if err := demo.Create(t.Context(), path); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(file, []byte(demo.Config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := plant.LoadFile(file)
+	c, err := app.LoadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.Rules.Gates = policy.Gates{Writes: policy.Review, RawWrites: policy.Review}
-	p, err := plant.Build(t.Context(), c)
+	p, err := app.Build(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { p.Close() })
-	s, err := server.New(p.Door())
+	s, err := mcp.New(p.Door())
 	if err != nil {
 		t.Fatal(err)
 	}

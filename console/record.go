@@ -10,10 +10,10 @@ import (
 	"strconv"
 	"time"
 
-	bailiwick "github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/console/chart"
-	"github.com/bailiwick-dev/bailiwick/console/inert"
-	"github.com/bailiwick-dev/bailiwick/console/ledger"
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/console/internal/chart"
+	"github.com/bailiwick-dev/bailiwick/console/internal/sanitize"
+	"github.com/bailiwick-dev/bailiwick/console/internal/usagelog"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -23,7 +23,7 @@ const recordSize = 50
 
 // A recordPage is what a search of the audit found.
 type recordPage struct {
-	ledger.Found
+	usagelog.Found
 	Days    string // the period that was chosen
 	Periods []chip
 	Query   url.Values
@@ -46,7 +46,7 @@ type drawn struct {
 
 // A slice is a row of the table by tool or agent.
 type slice struct {
-	ledger.Sum
+	usagelog.Sum
 	Called string // what a person calls it
 	Share  template.HTML
 }
@@ -70,7 +70,7 @@ func (c *Console) record(v *visit) error {
 		p.Days = "7"
 	}
 	now := c.now().UTC()
-	s := ledger.Search{To: now.Add(time.Minute), Agent: q.Get("agent"), Tool: q.Get("tool"), Class: q.Get("class"), Outcome: q.Get("outcome"), Text: q.Get("q"),
+	s := usagelog.Search{To: now.Add(time.Minute), Agent: q.Get("agent"), Tool: q.Get("tool"), Class: q.Get("class"), Outcome: q.Get("outcome"), Text: q.Get("q"),
 		Tenant: v.who.Tenant, Tenanted: v.who.Tenant != "" && !v.who.Has(identity.Operator), Limit: recordSize}
 	for _, one := range periods() {
 		if one.key == p.Days {
@@ -91,7 +91,7 @@ func (c *Console) record(v *visit) error {
 	p.Any = s.Agent+s.Tool+s.Class+s.Outcome+s.Text != ""
 	ask := bailiwick.Ask{Tool: "console/audit", Needs: identity.Audit, Correlation: v.correlation}
 	err := c.options.Admit(v.ctx(), v.who, ask, func(ctx context.Context) (err error) {
-		if p.Found, err = ledger.Run(ctx, c.options.Audit, s); err != nil || c.options.Tokens == nil || !v.who.Has(identity.Operator) {
+		if p.Found, err = usagelog.Run(ctx, c.options.Audit, s); err != nil || c.options.Tokens == nil || !v.who.Has(identity.Operator) {
 			return err
 		}
 		all, err := c.options.Tokens.List(ctx, v.who)
@@ -109,7 +109,7 @@ func (c *Console) record(v *visit) error {
 }
 
 // fill makes the charts, the tables and the ways on.
-func (p *recordPage) fill(q url.Values, s ledger.Search) {
+func (p *recordPage) fill(q url.Values, s usagelog.Search) {
 	p.Begins = s.From
 	if n := len(p.Records); p.More && n > 0 {
 		p.Older = with(q, "before", strconv.FormatInt(p.Records[n-1].Seq, 10))
@@ -120,18 +120,18 @@ func (p *recordPage) fill(q url.Values, s ledger.Search) {
 	total := p.Sums.Total
 	p.Costs = total.Cost > 0
 	p.Charts = []drawn{
-		p.draw("Calls", plural(total.Calls, "call"), plural(total.Refused, "refusal")+" or failures", inert.Count[int64],
-			func(d ledger.Sum) (float64, float64) { return float64(d.Calls), float64(d.Refused) }),
-		p.draw("Latency", micros(total.Slow), "95 of 100 calls were faster", micros, func(d ledger.Sum) (float64, float64) { return float64(d.Slow), 0 }),
-		p.draw("Tokens", plural(total.Tokens, "token"), "estimated, of answers", inert.Count[int64], func(d ledger.Sum) (float64, float64) { return float64(d.Tokens), 0 }),
+		p.draw("Calls", plural(total.Calls, "call"), plural(total.Refused, "refusal")+" or failures", sanitize.Count[int64],
+			func(d usagelog.Sum) (float64, float64) { return float64(d.Calls), float64(d.Refused) }),
+		p.draw("Latency", micros(total.Slow), "95 of 100 calls were faster", micros, func(d usagelog.Sum) (float64, float64) { return float64(d.Slow), 0 }),
+		p.draw("Tokens", plural(total.Tokens, "token"), "estimated, of answers", sanitize.Count[int64], func(d usagelog.Sum) (float64, float64) { return float64(d.Tokens), 0 }),
 	}
 	if p.Costs {
-		p.Charts = append(p.Charts, p.draw("Cost", dollars(total.Cost), "estimated", dollars, func(d ledger.Sum) (float64, float64) { return float64(d.Cost), 0 }))
+		p.Charts = append(p.Charts, p.draw("Cost", dollars(total.Cost), "estimated", dollars, func(d usagelog.Sum) (float64, float64) { return float64(d.Cost), 0 }))
 	}
 	p.Tools, p.Agents = p.slicesOf(p.Sums.Tools), p.slicesOf(p.Sums.Agents)
 }
 
-func (p *recordPage) draw(title, total, note string, say func(int64) string, of func(ledger.Sum) (value, part float64)) drawn {
+func (p *recordPage) draw(title, total, note string, say func(int64) string, of func(usagelog.Sum) (value, part float64)) drawn {
 	format := "Mon 2 Jan"
 	if p.Sums.Hourly {
 		format = "Mon 2 Jan, 15:04"
@@ -152,7 +152,7 @@ func (p *recordPage) draw(title, total, note string, say func(int64) string, of 
 }
 
 // slicesOf are the most called, and their share of the most called of all.
-func (p *recordPage) slicesOf(all []ledger.Sum) []slice {
+func (p *recordPage) slicesOf(all []usagelog.Sum) []slice {
 	var out []slice
 	for _, s := range all[:min(len(all), 12)] {
 		out = append(out, slice{s, p.Called(s.Name), chart.Share(float64(s.Calls), float64(all[0].Calls))})

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
-	"github.com/bailiwick-dev/bailiwick/console/inert"
+	"github.com/bailiwick-dev/bailiwick/console/internal/sanitize"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/problem"
-	"github.com/bailiwick-dev/bailiwick/review"
 )
 
 //go:embed pages/*.html
@@ -191,14 +191,14 @@ func (c *Console) recovered(w http.ResponseWriter, r *http.Request) {
 // functions are what pages may call.
 func (c *Console) functions() template.FuncMap {
 	return template.FuncMap{
-		"line":  func(s any) template.HTML { return inert.Line(fmt.Sprint(s), 160) },
-		"short": func(s any) template.HTML { return inert.Line(fmt.Sprint(s), 60) },
-		"para":  func(s any) template.HTML { return inert.Block(fmt.Sprint(s), 4000) },
-		"plain": func(s any) string { return inert.Plain(fmt.Sprint(s), 120) },
+		"line":  func(s any) template.HTML { return sanitize.Line(fmt.Sprint(s), 160) },
+		"short": func(s any) template.HTML { return sanitize.Line(fmt.Sprint(s), 60) },
+		"para":  func(s any) template.HTML { return sanitize.Block(fmt.Sprint(s), 4000) },
+		"plain": func(s any) string { return sanitize.Plain(fmt.Sprint(s), 120) },
 		"count": func(n any) string { return countOf(n) },
 		"ago":   c.ago, "until": c.until, "clock": clock, "stamp": stamp,
-		"path":    func(s any) string { return url.PathEscape(inert.Plain(fmt.Sprint(s), 64)) },
-		"word":    func(s any) string { return eventName(inert.Plain(fmt.Sprint(s), 20)) },
+		"path":    func(s any) string { return url.PathEscape(sanitize.Plain(fmt.Sprint(s), 64)) },
+		"word":    func(s any) string { return eventName(sanitize.Plain(fmt.Sprint(s), 20)) },
 		"deref":   func(b *bool) bool { return b != nil && *b },
 		"whoName": whoName,
 		"initial": initial,

@@ -7,8 +7,8 @@ import (
 	"net/url"
 	"strings"
 
-	bailiwick "github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/console/session"
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/console/internal/session"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/console/inert"
+	"github.com/bailiwick-dev/bailiwick/console/internal/sanitize"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/review"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
@@ -66,9 +66,9 @@ func plural(n any, one string) string {
 func countOf(n any) string {
 	switch n := n.(type) {
 	case int:
-		return inert.Count(n)
+		return sanitize.Count(n)
 	case int64:
-		return inert.Count(n)
+		return sanitize.Count(n)
 	}
 	return fmt.Sprint(n)
 }
@@ -81,7 +81,7 @@ func verb(op any) string {
 	case "group":
 		return "several writes"
 	default:
-		return inert.Plain(op, 40)
+		return sanitize.Plain(op, 40)
 	}
 }
 
@@ -134,7 +134,7 @@ func whoName(who identity.Principal) string { return cmp.Or(who.Owner, who.Name,
 // initial is the first letter of that.
 func initial(who identity.Principal) string {
 	r, _ := utf8.DecodeRuneInString(whoName(who))
-	return inert.Plain(string(unicode.ToUpper(r)), 1)
+	return sanitize.Plain(string(unicode.ToUpper(r)), 1)
 }
 
 // side is what of two texts stands on one side: what both have, and what is of kind. A part that was cut belongs to the

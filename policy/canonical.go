@@ -5,11 +5,11 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/bailiwick-dev/bailiwick/bind"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/policy/denylist"
-	"github.com/bailiwick-dev/bailiwick/policy/expression"
-	"github.com/bailiwick-dev/bailiwick/policy/named"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/filterfields"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
@@ -25,12 +25,12 @@ func (c *class) compileCanonical(expressions *expression.Compiler, fail func(str
 		fail("canonical: %v", err)
 		return
 	}
-	bound, _, err := bind.Filter(f, ruleScope{c}, nil)
+	bound, _, err := typecheck.Filter(f, ruleScope{c}, nil)
 	if err != nil {
 		e := problem.Of(err)
 		fail("canonical: %s%s", e.Detail, problem.DidYouMean(e.Near))
 	}
-	named.Fields(c.rule.Canonical, func(n string) {
+	filterfields.Fields(c.rule.Canonical, func(n string) {
 		if slices.Contains(c.rule.Denied, n) || denylist.Credential(n) && c.seen[n] == nil {
 			fail("canonical: %s is denied; what counts as a live record is told to agents", n)
 		}
@@ -56,7 +56,7 @@ func (v *View) canonicalLayers() string {
 		if kind != "" {
 			return kind
 		}
-		bound, _, err := bind.Filter(f, ruleScope{c}, nil)
+		bound, _, err := typecheck.Filter(f, ruleScope{c}, nil)
 		if err != nil {
 			return unbound
 		}
@@ -80,7 +80,7 @@ var errUnlike = errors.New("the field can't hold what the expression yields")
 // refusal.
 func (v *View) fill(f query.Filter, who identity.Principal) (filled query.Filter, kind string) {
 	filled, err := v.policy.expressions.Fill(f, who, func(made query.Filter) error {
-		_, notes, err := bind.Filter(made, ruleScope{v.class}, nil)
+		_, notes, err := typecheck.Filter(made, ruleScope{v.class}, nil)
 		if err == nil && notes != nil {
 			return errUnlike
 		}

@@ -4,10 +4,10 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/bailiwick-dev/bailiwick/bind"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/policy/expression"
-	"github.com/bailiwick-dev/bailiwick/policy/named"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/filterfields"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
@@ -35,7 +35,7 @@ func (v *View) filtersOf(who identity.Principal) string {
 			return unbound // what a field that its parent can't see holds would show in what is left
 		}
 		if key == "default" {
-			f = named.Without(f, filters(own))
+			f = filterfields.Without(f, filters(own))
 		}
 		if expression.Within(f) {
 			filled, kind := v.fill(f, who)
@@ -44,7 +44,7 @@ func (v *View) filtersOf(who identity.Principal) string {
 			}
 			f = filled
 		}
-		bound, _, err := bind.Filter(f, ruleScope{c}, nil)
+		bound, _, err := typecheck.Filter(f, ruleScope{c}, nil)
 		if err != nil {
 			return unbound
 		}
@@ -61,7 +61,7 @@ func (v *View) filtersOf(who identity.Principal) string {
 // sees reports whether f names visible fields alone, and none that is masked.
 func (c *class) sees(f query.Filter) bool {
 	ok := true
-	named.Fields(f, func(n string) { ok = ok && c.seen[n] != nil && c.masks[n] == nil })
+	filterfields.Fields(f, func(n string) { ok = ok && c.seen[n] != nil && c.masks[n] == nil })
 	return ok
 }
 

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/mask"
-	"github.com/bailiwick-dev/bailiwick/policy/named"
+	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/filterfields"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -48,7 +48,7 @@ func (c *class) mask(p *Policy, fail func(string, ...any)) {
 		}
 		c.masks[name] = &mask.Mask{Kind: kind, Field: c.FullName() + "." + name}
 	}
-	named.Fields(c.rule.Canonical, func(name string) {
+	filterfields.Fields(c.rule.Canonical, func(name string) {
 		if c.masks[name] != nil {
 			fail("canonical: %s is masked; what counts as a live record is told to agents", name)
 		}

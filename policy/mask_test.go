@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/textquery"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
-	"github.com/bailiwick-dev/bailiwick/query/search"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -150,8 +150,8 @@ func TestMasked(t *testing.T) {
 		{"order by a part", &query.Find{Class: "people", Order: []query.Sort{{Path: query.Path{"notes", "a"}}}}, refused("/order", "notes")},
 		{"include", &query.Find{Class: "people", Include: paths("email")}, refused("/include/0", "email")},
 		{"a key behind it", &query.Find{Class: "people", Keys: paths("email.x")}, refused("/keys/0", "email")},
-		{"searched", &query.Find{Class: "people", Search: &search.Query{Terms: []string{"x"}, Fields: []string{"name", "email"}}}, refused("/fields/1", "email")},
-		{"what can be searched", &query.Find{Class: "people", Keys: paths("id"), Search: &search.Query{Terms: []string{"x"}}}, "id by id in [name]"},
+		{"searched", &query.Find{Class: "people", Search: &textquery.Query{Terms: []string{"x"}, Fields: []string{"name", "email"}}}, refused("/fields/1", "email")},
+		{"what can be searched", &query.Find{Class: "people", Keys: paths("id"), Search: &textquery.Query{Terms: []string{"x"}}}, "id by id in [name]"},
 	} {
 		permit, err := readers(t).Read(agent(), tt.ask)
 		if got := shown(permit, err); got != tt.want {

@@ -1,8 +1,8 @@
 package policy
 
 import (
-	"github.com/bailiwick-dev/bailiwick/algebra"
-	"github.com/bailiwick-dev/bailiwick/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -24,20 +24,20 @@ func (p Permit) Plan() (Plan, error) {
 
 // A Plan is a narrowed query in the terms of its views: no class is named in it but through a View.
 type Plan struct {
-	Count   bool             // only how many records there are
-	Program *algebra.Program // what a pipeline makes of the records; nil for finds and counts
-	Views   []*View          // the relations that Program and query.InQuery read: a Program's From from 0, an InQuery's View from 1
-	View    *View            // what is asked for
-	Joins   []Join           // pointers followed
-	Columns []Column         // what leaves, in order
-	Where   query.Filter     // the caller's, bound to View; nil for all
-	Search  *Search          // words that have to stand in texts of View; nil for none
-	Order   []Order          // total: no two records that can be told apart stand at the same place
-	Unique  bool             // Order ends with a key, so that a place in it names one record
-	Limit   int              // records that leave at most; a source reads one more to know whether there are others
-	Skip    int              // records left out first
-	Auto    bool             // Limit is a pipeline's automatic one, not the asker's
-	After   []value.Value    // where to go on: the values of Order at the last record shown; nil from the start
+	Count   bool          // only how many records there are
+	Program *plan.Program // what a pipeline makes of the records; nil for finds and counts
+	Views   []*View       // the relations that Program and query.InQuery read: a Program's From from 0, an InQuery's View from 1
+	View    *View         // what is asked for
+	Joins   []Join        // pointers followed
+	Columns []Column      // what leaves, in order
+	Where   query.Filter  // the caller's, bound to View; nil for all
+	Search  *Search       // words that have to stand in texts of View; nil for none
+	Order   []Order       // total: no two records that can be told apart stand at the same place
+	Unique  bool          // Order ends with a key, so that a place in it names one record
+	Limit   int           // records that leave at most; a source reads one more to know whether there are others
+	Skip    int           // records left out first
+	Auto    bool          // Limit is a pipeline's automatic one, not the asker's
+	After   []value.Value // where to go on: the values of Order at the last record shown; nil from the start
 
 	Notes     []string            // comparisons that can't match, for the caller
 	Truncated map[string][]string // by pointer: the fields that its record is shown without
@@ -77,13 +77,13 @@ type Position struct {
 
 // From returns p to be read from a position that an earlier page of the same query ended at.
 func (p Permit) From(at Position) (Permit, error) {
-	plan, err := p.Plan()
+	planned, err := p.Plan()
 	if err != nil {
 		return Permit{}, err
 	}
-	if at.After != nil && len(at.After) != len(plan.Order) {
+	if at.After != nil && len(at.After) != len(planned.Order) {
 		return Permit{}, problem.New(problem.InvalidArgument, "the cursor belongs to another query")
 	}
-	plan.After, plan.Skip = at.After, at.Skip
-	return Permit{&plan}, nil
+	planned.After, planned.Skip = at.After, at.Skip
+	return Permit{&planned}, nil
 }

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bailiwick-dev/bailiwick/algebra"
-	"github.com/bailiwick-dev/bailiwick/bind"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -23,7 +23,7 @@ type relations struct {
 }
 
 // Open implements bind.Relations.
-func (r *relations) Open(name, at string) (*bind.Relation, error) {
+func (r *relations) Open(name, at string) (*typecheck.Relation, error) {
 	asked := r.plan.View
 	v, err := asked.policy.View(asked.who, name, at, r.raw)
 	if err != nil {
@@ -37,7 +37,7 @@ func (r *relations) Open(name, at string) (*bind.Relation, error) {
 }
 
 // add notes a view in the plan, once for each class.
-func (r *relations) add(v *View, at string) (*bind.Relation, error) {
+func (r *relations) add(v *View, at string) (*typecheck.Relation, error) {
 	n := slices.IndexFunc(r.plan.Views, func(have *View) bool { return have.class == v.class })
 	if n < 0 {
 		if n = len(r.plan.Views); n == MaxRelations {
@@ -45,7 +45,7 @@ func (r *relations) add(v *View, at string) (*bind.Relation, error) {
 		}
 		r.plan.Views = append(r.plan.Views, v)
 	}
-	return &bind.Relation{Number: n, Name: v.name, Scope: viewScope{v}, Fields: v.Fields(), Key: v.Key(), Masks: v.masks}, nil
+	return &typecheck.Relation{Number: n, Name: v.name, Scope: viewScope{v}, Fields: v.Fields(), Key: v.Key(), Masks: v.masks}, nil
 }
 
 // pipeline narrows every class that a pipeline names to a view, and bounds what leaves.
@@ -54,33 +54,33 @@ func (p *Policy) pipeline(who identity.Principal, q *query.Pipeline) (Permit, er
 	if err != nil {
 		return Permit{}, err
 	}
-	plan := &Plan{View: v, Version: p.version}
-	views := &relations{plan: plan, raw: q.Raw}
+	planned := &Plan{View: v, Version: p.version}
+	views := &relations{plan: planned, raw: q.Raw}
 	from, err := views.add(v, "/class_name")
 	if err != nil {
 		return Permit{}, err
 	}
-	if plan.Program, plan.Notes, err = bind.Pipeline(q, from, views); err != nil {
+	if planned.Program, planned.Notes, err = typecheck.Pipeline(q, from, views); err != nil {
 		return Permit{}, err
 	}
-	if slices.ContainsFunc(plan.Views, func(v *View) bool { return v.masks != nil }) {
-		if err := algebra.CheckMasks(plan.Program); err != nil {
+	if slices.ContainsFunc(planned.Views, func(v *View) bool { return v.masks != nil }) {
+		if err := plan.CheckMasks(planned.Program); err != nil {
 			return Permit{}, fmt.Errorf("bind made what tells of a masked value: %w", err)
 		}
 	}
-	if plan.Limit, plan.Auto, err = bound(q); err != nil {
+	if planned.Limit, planned.Auto, err = bound(q); err != nil {
 		return Permit{}, err
 	}
-	for _, c := range plan.Program.Out().Columns {
+	for _, c := range planned.Program.Out().Columns {
 		if c.Path != nil {
 			f := c.Field
 			if f == nil { // it is in no class
 				f = &schema.Field{Name: c.Key(), Type: c.Type}
 			}
-			plan.Columns = append(plan.Columns, Column{Path: c.Path, Join: -1, Field: f, ID: c.ID, Mask: c.Mask, Leads: -1})
+			planned.Columns = append(planned.Columns, Column{Path: c.Path, Join: -1, Field: f, ID: c.ID, Mask: c.Mask, Leads: -1})
 		}
 	}
-	return Permit{plan}, nil
+	return Permit{planned}, nil
 }
 
 // bound returns how many records leave at most, and whether that is a limit of ours and not the pipeline's own.

@@ -15,10 +15,10 @@ import (
 	"strconv"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/mask"
-	"github.com/bailiwick-dev/bailiwick/policy/denylist"
-	"github.com/bailiwick-dev/bailiwick/policy/expression"
-	"github.com/bailiwick-dev/bailiwick/policy/operations"
+	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -35,7 +35,7 @@ type Policy struct {
 	refuseScans bool
 	disclose    bool
 	expressions *expression.Compiler
-	apis        *operations.APIs
+	apis        *calls.APIs
 
 	rules     Rules          // as given, for operators
 	catalogue []schema.Class // likewise
@@ -118,7 +118,7 @@ func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 		c.filters(p.expressions, func(format string, args ...any) { fail(ruled[c], format, args...) })
 		c.mask(p, func(format string, args ...any) { fail(ruled[c], format, args...) })
 	}
-	apis, err := operations.New(rules.APIs, p.expressions)
+	apis, err := calls.New(rules.APIs, p.expressions)
 	p.apis, errs = apis, append(errs, err)
 	for _, c := range p.classes {
 		if c.circular() {
@@ -129,7 +129,7 @@ func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 }
 
 // APIs returns what the rules say of HTTP APIs.
-func (p *Policy) APIs() *operations.APIs { return p.apis }
+func (p *Policy) APIs() *calls.APIs { return p.apis }
 
 // Version identifies the rules in force.
 func (p *Policy) Version() string { return p.version }

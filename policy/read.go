@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/bind"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/mask"
-	"github.com/bailiwick-dev/bailiwick/policy/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -59,7 +59,7 @@ func (p *Policy) count(who identity.Principal, q *query.Count) (Permit, error) {
 		return Permit{}, err
 	}
 	plan := &Plan{Count: true, View: v, Version: p.version}
-	plan.Where, plan.Notes, err = bind.Filter(q.Where, viewScope{v}, &relations{plan: plan, raw: q.Raw})
+	plan.Where, plan.Notes, err = typecheck.Filter(q.Where, viewScope{v}, &relations{plan: plan, raw: q.Raw})
 	return Permit{plan}, err
 }
 
@@ -70,7 +70,7 @@ func (p *Policy) find(who identity.Principal, q *query.Find) (Permit, error) {
 		return Permit{}, err
 	}
 	plan := &Plan{View: v, Limit: q.Limit, Skip: q.Skip, Version: p.version}
-	if plan.Where, plan.Notes, err = bind.Filter(q.Where, viewScope{v}, &relations{plan: plan, raw: q.Raw}); err != nil {
+	if plan.Where, plan.Notes, err = typecheck.Filter(q.Where, viewScope{v}, &relations{plan: plan, raw: q.Raw}); err != nil {
 		return Permit{}, err
 	}
 	if plan.Search, err = v.search(q.Search); err != nil {
@@ -130,7 +130,7 @@ func (plan *Plan) byID(ids []string) error {
 	case len(any) == 0:
 		where = query.In{Path: query.Path{key[0]}}
 	}
-	bound, _, err := bind.Filter(where, keyScope{viewScope{plan.View}}, nil)
+	bound, _, err := typecheck.Filter(where, keyScope{viewScope{plan.View}}, nil)
 	plan.Where = bound
 	return err
 }

@@ -3,8 +3,8 @@ package policy
 import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/mask"
-	"github.com/bailiwick-dev/bailiwick/policy/operations"
+	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -15,11 +15,11 @@ type Rules struct {
 	Unlisted bool                 // classes that no rule names are visible
 	Classes  map[string]ClassRule // by "source.Class", or by a class name that only one source has
 
-	APIs        map[string]operations.Rules // by the name of the source
-	Gates       Gates                       // what agents may write at all
-	RefuseScans bool                        // what would read every record of a class is refused
-	Review      []change.Rule               // who has to approve what agents propose
-	Disclose    bool                        // refusals tell the asker what was hidden: for companies that trust their agents (design 02)
+	APIs        map[string]calls.Rules // by the name of the source
+	Gates       Gates                  // what agents may write at all
+	RefuseScans bool                   // what would read every record of a class is refused
+	Review      []change.Rule          // who has to approve what agents propose
+	Disclose    bool                   // refusals tell the asker what was hidden: for companies that trust their agents (design 02)
 }
 
 // A ClassRule is what an owner says about one class. The zero ClassRule shows every field that the built-in

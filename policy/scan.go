@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/algebra"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/policy/named"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/filterfields"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
@@ -33,11 +33,11 @@ func (p *Policy) Access(who identity.Principal, q query.Query) (Access, error) {
 }
 
 // scans refuses a plan that reads every record of a class, where the rules say so. Records by id are never refused.
-func (p *Policy) scans(plan *Plan) error {
+func (p *Policy) scans(planned *Plan) error {
 	if !p.refuseScans {
 		return nil
 	}
-	a := p.access(plan)
+	a := p.access(planned)
 	if !a.Refused {
 		return nil
 	}
@@ -50,10 +50,10 @@ func (p *Policy) scans(plan *Plan) error {
 	return refusal
 }
 
-func (p *Policy) access(plan *Plan) Access {
-	v, where := plan.View, []query.Filter{plan.Where}
-	if plan.Program != nil {
-		where = leading(plan.Program)
+func (p *Policy) access(planned *Plan) Access {
+	v, where := planned.View, []query.Filter{planned.Where}
+	if planned.Program != nil {
+		where = leading(planned.Program)
 	}
 	r := &reach{leads: map[string]bool{}, named: map[string]bool{}, serves: map[string]bool{}, view: v}
 	lead := func(fields []string) {
@@ -65,7 +65,7 @@ func (p *Policy) access(plan *Plan) Access {
 	for _, x := range v.Class().Indexes {
 		lead(x.Fields)
 	}
-	a := Access{Class: v.name, Scan: plan.Search == nil}
+	a := Access{Class: v.name, Scan: planned.Search == nil}
 	for _, f := range where {
 		if r.narrows(f) {
 			a.Scan = false
@@ -87,10 +87,10 @@ func (p *Policy) access(plan *Plan) Access {
 }
 
 // leading returns the filters that a program begins with.
-func leading(p *algebra.Program) []query.Filter {
+func leading(p *plan.Program) []query.Filter {
 	var out []query.Filter
 	for _, s := range p.Stages {
-		f, ok := s.(*algebra.Filter)
+		f, ok := s.(*plan.Filter)
 		if !ok {
 			break
 		}
@@ -158,5 +158,5 @@ func (r *reach) field(path query.Path, equal, ordered bool) bool {
 
 // narrowless notes the fields of conditions that no index serves.
 func (r *reach) narrowless(f query.Filter) {
-	named.Fields(f, func(name string) { r.named[name] = true })
+	filterfields.Fields(f, func(name string) { r.named[name] = true })
 }

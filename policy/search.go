@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/textquery"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
-	"github.com/bailiwick-dev/bailiwick/query/search"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -64,7 +64,7 @@ func (v *View) textIndex(field string) *schema.TextIndex {
 }
 
 // search narrows q to the fields that it names, or to all that can be searched.
-func (v *View) search(q *search.Query) (*Search, error) {
+func (v *View) search(q *textquery.Query) (*Search, error) {
 	if q == nil {
 		return nil, nil
 	}

@@ -1,9 +1,9 @@
 package policy
 
 import (
-	"github.com/bailiwick-dev/bailiwick/bind"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/policy/expression"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -114,7 +114,7 @@ func (t *tenant) filter(c *class, who identity.Principal) (query.Filter, string)
 		return nil, "tenant_missing"
 	}
 	// The tenant comes as text from a token or a claim; it is compared as what the field holds.
-	f, _, err := bind.Filter(query.Compare{Path: query.Path{t.field.Name}, Op: query.Eq, Value: is}, tenantScope{ruleScope{c}}, nil)
+	f, _, err := typecheck.Filter(query.Compare{Path: query.Path{t.field.Name}, Op: query.Eq, Value: is}, tenantScope{ruleScope{c}}, nil)
 	if _, never := f.(query.Never); err != nil || never {
 		return nil, "tenant_mismatch"
 	}

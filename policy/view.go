@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bailiwick-dev/bailiwick/bind"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -278,6 +278,6 @@ func (v *View) Pointer(field string) (Relation, bool) {
 
 // CanName reports whether f names visible fields alone.
 func (v *View) CanName(f query.Filter) bool {
-	_, _, err := bind.Filter(f, viewScope{v}, nil)
+	_, _, err := typecheck.Filter(f, viewScope{v}, nil)
 	return err == nil
 }

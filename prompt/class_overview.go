@@ -3,7 +3,7 @@ package prompt
 import (
 	"context"
 
-	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick"
 )
 
 // classOverview has an agent describe one class.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick"
 )
 
 // conventions tells once how to work with the tools; it stands well at the start of a conversation.

@@ -3,7 +3,7 @@ package prompt
 import (
 	"context"
 
-	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick"
 )
 
 // namedClasses is how many classes are named in a text; more are better listed by a tool.

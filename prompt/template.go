@@ -9,7 +9,7 @@ import (
 	"text/template"
 	"text/template/parse"
 
-	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 

@@ -8,7 +8,7 @@ package query
 import (
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/query/search"
+	"github.com/bailiwick-dev/bailiwick/internal/textquery"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -18,11 +18,11 @@ type Query interface{ isQuery() }
 // A Find asks for records of one class.
 type Find struct {
 	Class   string
-	Where   Filter        // nil asks for all
-	Search  *search.Query // when not nil, only records with these words in their texts
-	IDs     []string      // when not nil, only the records with these keys, and the canonical filter is off
-	Keys    []Path        // fields to return; empty returns all
-	Include []Path        // pointers to replace with the records they point to
+	Where   Filter           // nil asks for all
+	Search  *textquery.Query // when not nil, only records with these words in their texts
+	IDs     []string         // when not nil, only the records with these keys, and the canonical filter is off
+	Keys    []Path           // fields to return; empty returns all
+	Include []Path           // pointers to replace with the records they point to
 	Order   []Sort
 	Limit   int    // most records to return, 1 or more
 	Skip    int    // records to leave out first

@@ -3,7 +3,7 @@ package query
 import (
 	"regexp/syntax"
 
-	"github.com/bailiwick-dev/bailiwick/query/pattern"
+	"github.com/bailiwick-dev/bailiwick/internal/pattern"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
-	"github.com/bailiwick-dev/bailiwick/policy/operations"
-	"github.com/bailiwick-dev/bailiwick/policy/writes"
 	"github.com/bailiwick-dev/bailiwick/schema"
-	"github.com/bailiwick-dev/bailiwick/source/openapi/send"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -74,7 +74,7 @@ type Pooled interface {
 // A Caller is a Source that is called, as an HTTP API is. Call sends what a permit lets be sent and returns what was
 // answered, whatever its status; it refuses a permit of what isn't a read. Its errors are those of send.Sender.
 type Caller interface {
-	Call(context.Context, operations.Permit) (*send.Response, error)
+	Call(context.Context, calls.Permit) (*client.Response, error)
 }
 
 // A Writer is a Source that can write.

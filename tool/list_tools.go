@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 

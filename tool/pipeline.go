@@ -3,9 +3,9 @@ package tool
 import (
 	"context"
 
-	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/internal/result/shape"
 	"github.com/bailiwick-dev/bailiwick/query"
-	"github.com/bailiwick-dev/bailiwick/shape"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strconv"
 
-	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/internal/result/shape"
 	"github.com/bailiwick-dev/bailiwick/query"
-	"github.com/bailiwick-dev/bailiwick/shape"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 

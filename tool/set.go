@@ -10,11 +10,11 @@ import (
 	"sync"
 	"sync/atomic"
 
-	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/argcheck"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
-	"github.com/bailiwick-dev/bailiwick/tool/input"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -43,7 +43,7 @@ type registry struct {
 // checked is a tool with its input schema, compiled.
 type checked struct {
 	*Tool
-	input *input.Schema
+	input *argcheck.Schema
 }
 
 // NewSet checks tools and puts them on a gateway. It refuses a tool whose annotations contradict each other, whose
@@ -114,7 +114,7 @@ func (s *Set) check(t *Tool) (*checked, error) {
 	if t.bind != nil {
 		t.Handle = t.bind(s)
 	}
-	schema, err := input.Compile(t.Input)
+	schema, err := argcheck.Compile(t.Input)
 	switch {
 	case err != nil:
 		return nil, err

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/internal/textquery"
 	"github.com/bailiwick-dev/bailiwick/query"
-	"github.com/bailiwick-dev/bailiwick/query/search"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -32,7 +32,7 @@ func textSearch() Tool {
 		Timeout:     queryTimeout,
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (Result, error) {
 			args := arguments{in}
-			words, err := search.Parse(args.text("query"), "/query")
+			words, err := textquery.Parse(args.text("query"), "/query")
 			if err != nil {
 				return Result{}, err
 			}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/bailiwick-dev/bailiwick/demo/api"
+	"github.com/bailiwick-dev/bailiwick/internal/demo/api"
 )
 
 // serveAPI DATABASE serves the API of the demo's tracker: $API leads to it, $API_KEY opens it, openapi.yaml is its document.

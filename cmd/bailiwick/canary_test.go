@@ -24,7 +24,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/bailiwick-dev/bailiwick/testservices"
+	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 )
 
 // canaries are texts that must not get where operators look: %s names what each stands for.

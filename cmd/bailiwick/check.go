@@ -8,16 +8,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/plant"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/policies"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/terminal"
-	"github.com/bailiwick-dev/bailiwick/config"
-	"github.com/bailiwick-dev/bailiwick/exposure"
-	"github.com/bailiwick-dev/bailiwick/exposure/findings"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/policies"
+	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/policyreport/findings"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
 func checkCommand(t *terminal.Terminal) *cobra.Command {
-	var from plant.Setup
+	var from app.Setup
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check a configuration against its databases, and say what agents would see",
@@ -40,10 +40,10 @@ func checkCommand(t *terminal.Terminal) *cobra.Command {
 
 // An examination is what agents would see of each class.
 type examination struct {
-	Rules    string           `json:"rules"` // the digest of the rules
-	Classes  []exposure.Class `json:"classes"`
-	APIs     []exposure.API   `json:"apis,omitempty"`
-	Warnings []string         `json:"warnings"`
+	Rules    string               `json:"rules"` // the digest of the rules
+	Classes  []policyreport.Class `json:"classes"`
+	APIs     []policyreport.API   `json:"apis,omitempty"`
+	Warnings []string             `json:"warnings"`
 }
 
 // examine compiles the rules of c against what its sources have.
@@ -64,8 +64,8 @@ func examine(ctx context.Context, c *config.Config) (*examination, error) {
 	if bare > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("agents see what no description tells of, in %d places; \"bailiwick policy audit\" lists them", bare))
 	}
-	r.APIs = exposure.APIs(s.Policy)
-	r.Classes, err = exposure.Of(c.Rules, s.Policy.Catalogue())
+	r.APIs = policyreport.APIs(s.Policy)
+	r.Classes, err = policyreport.Of(c.Rules, s.Policy.Catalogue())
 	return r, err
 }
 
@@ -129,7 +129,7 @@ func printExamination(t *terminal.Terminal, r *examination) error {
 }
 
 // masked names the masked fields of a class, each with its mask.
-func masked(e exposure.Class) []string {
+func masked(e policyreport.Class) []string {
 	var out []string
 	for _, f := range e.Visible {
 		if m, ok := e.Masked[f]; ok {

@@ -11,12 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/plant"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/terminal"
-	"github.com/bailiwick-dev/bailiwick/config"
-	"github.com/bailiwick-dev/bailiwick/conformance"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/server"
+	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/mcp"
+	"github.com/bailiwick-dev/bailiwick/test/conformance"
 )
 
 func conformanceCommand(t *terminal.Terminal) *cobra.Command {
@@ -26,7 +26,7 @@ func conformanceCommand(t *terminal.Terminal) *cobra.Command {
 		Short: "Serve the fixtures of the official MCP conformance suites, behind tokens, limits and audit",
 		Args:  terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !plant.Loopback(listen) {
+			if !app.Loopback(listen) {
 				return terminal.Usagef("the fixtures are for a suite on this machine; listen on a loopback address such as 127.0.0.1:0")
 			}
 			return serveFixtures(cmd.Context(), t, listen)
@@ -41,19 +41,19 @@ func conformanceCommand(t *terminal.Terminal) *cobra.Command {
 func serveFixtures(ctx context.Context, t *terminal.Terminal, listen string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	p, err := plant.Build(ctx, &config.Config{Store: plant.MemoryStore, Limits: config.Limits{Rate: config.Rate{Calls: 100_000, Per: time.Minute}, Burst: 100_000}})
+	p, err := app.Build(ctx, &config.Config{Store: app.MemoryStore, Limits: config.Limits{Rate: config.Rate{Calls: 100_000, Per: time.Minute}, Burst: 100_000}})
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	_, token, err := p.Tokens.Create(ctx, identity.Local(plant.LocalUser()), identity.Token{Name: "conformance", Owner: plant.LocalUser()})
+	_, token, err := p.Tokens.Create(ctx, identity.Local(app.LocalUser()), identity.Token{Name: "conformance", Owner: app.LocalUser()})
 	if err != nil {
 		return err
 	}
 	o := p.Door()
 	o.Logger = logger(t, config.Log{})
 	o.Extend = conformance.Extension(ctx)
-	s, err := server.New(o)
+	s, err := mcp.New(o)
 	if err != nil {
 		return err
 	}

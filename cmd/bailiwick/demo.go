@@ -16,12 +16,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/plant"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/terminal"
-	"github.com/bailiwick-dev/bailiwick/config"
-	"github.com/bailiwick-dev/bailiwick/demo"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/server"
+	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/demo"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/mcp"
 )
 
 func demoCommand(t *terminal.Terminal) *cobra.Command {
@@ -75,7 +75,7 @@ const demoTokenLife = 7 * 24 * time.Hour
 func (d *demonstration) run(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if !plant.Loopback(d.listen) {
+	if !app.Loopback(d.listen) {
 		return terminal.Usagef("the demo's data is for this machine; listen on a loopback address such as %s", config.DefaultListen)
 	}
 	if d.dir == "" {
@@ -89,11 +89,11 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	p, err := plant.Build(ctx, c)
+	p, err := app.Build(ctx, c)
 	if err != nil {
 		return err
 	}
-	defer plant.CloseAfter(p, &err)
+	defer app.CloseAfter(p, &err)
 	if err := d.makeTokens(ctx, p.Tokens); err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (d *demonstration) prepare(ctx context.Context) (c *config.Config, stop fun
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, nil, fmt.Errorf("make the folder: %w", err)
 	}
-	d.dir, d.file = dir, filepath.Join(dir, plant.DefaultFile)
+	d.dir, d.file = dir, filepath.Join(dir, app.DefaultFile)
 	if err := demo.Create(ctx, filepath.Join(dir, "tracker.db")); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, nil, err
 	}
@@ -141,7 +141,7 @@ func (d *demonstration) prepare(ctx context.Context) (c *config.Config, stop fun
 	if err != nil {
 		return nil, nil, err
 	}
-	c, err = plant.LoadFile(d.file)
+	c, err = app.LoadFile(d.file)
 	if err != nil {
 		return nil, nil, errors.Join(err, stop())
 	}
@@ -152,9 +152,9 @@ func (d *demonstration) prepare(ctx context.Context) (c *config.Config, stop fun
 func (d *demonstration) makeTokens(ctx context.Context, tokens *identity.Tokens) error {
 	d.tokens = map[string]string{}
 	for _, tenant := range []string{demo.Acme, demo.Globex} {
-		want := identity.Token{Name: "demo " + tenant, Owner: plant.LocalUser(), Tenant: tenant, Scopes: []identity.Scope{identity.Read, identity.Write, identity.Delete},
+		want := identity.Token{Name: "demo " + tenant, Owner: app.LocalUser(), Tenant: tenant, Scopes: []identity.Scope{identity.Read, identity.Write, identity.Delete},
 			Expires: time.Now().Add(demoTokenLife)}
-		_, secret, err := tokens.Create(ctx, identity.Local(plant.LocalUser()), want)
+		_, secret, err := tokens.Create(ctx, identity.Local(app.LocalUser()), want)
 		if err != nil {
 			return err
 		}
@@ -163,10 +163,10 @@ func (d *demonstration) makeTokens(ctx context.Context, tokens *identity.Tokens)
 	return nil
 }
 
-func (d *demonstration) open(p *plant.Plant) (*server.Server, net.Listener, error) {
+func (d *demonstration) open(p *app.Plant) (*mcp.Server, net.Listener, error) {
 	o := p.Door()
 	o.Logger = logger(d.Terminal, quiet())
-	s, err := server.New(o)
+	s, err := mcp.New(o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -183,7 +183,7 @@ func (d *demonstration) open(p *plant.Plant) (*server.Server, net.Listener, erro
 }
 
 // welcome opens the doors, and makes the links that sign the reviewers of acme in.
-func (d *demonstration) welcome(ctx context.Context, p *plant.Plant, s *server.Server, l net.Listener) error {
+func (d *demonstration) welcome(ctx context.Context, p *app.Plant, s *mcp.Server, l net.Listener) error {
 	all := doors{plant: p, server: s, credentials: p.Tokens, log: logger(d.Terminal, quiet())}
 	if err := all.open(ctx, s.Handler()); err != nil {
 		return err
@@ -196,7 +196,7 @@ func (d *demonstration) welcome(ctx context.Context, p *plant.Plant, s *server.S
 	}{{reviewer, &d.signIn, []identity.Scope{identity.Read, identity.Review, identity.Audit, identity.Operator}},
 		{another, &d.second, []identity.Scope{identity.Read, identity.Review}}} {
 		want := identity.Token{Name: "demo reviewer", Kind: identity.Human, Owner: r.name, Tenant: demo.Acme, Expires: time.Now().Add(demoTokenLife), Scopes: r.scopes}
-		_, secret, err := p.Tokens.Create(ctx, identity.Local(plant.LocalUser()), want)
+		_, secret, err := p.Tokens.Create(ctx, identity.Local(app.LocalUser()), want)
 		if err != nil {
 			return err
 		}

@@ -15,9 +15,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/client"
-	"github.com/bailiwick-dev/bailiwick/demo"
-	"github.com/bailiwick-dev/bailiwick/demo/api"
+	"github.com/bailiwick-dev/bailiwick/internal/client"
+	"github.com/bailiwick-dev/bailiwick/internal/demo"
+	"github.com/bailiwick-dev/bailiwick/internal/demo/api"
 )
 
 // calls are what an agent asks of the application's own HTTP API.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/client"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/terminal"
 	"github.com/bailiwick-dev/bailiwick/console"
+	"github.com/bailiwick-dev/bailiwick/internal/client"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
 // A wish is what the agent wants to be written: about the records that a question finds.

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/client"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/oneshot"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/plant"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/terminal"
-	"github.com/bailiwick-dev/bailiwick/demo"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/oneshot"
+	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/client"
+	"github.com/bailiwick-dev/bailiwick/internal/demo"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
 // width is how wide what the demo says may be, in columns.
@@ -182,7 +182,7 @@ func (d *demonstration) otherTenant(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer plant.CloseAfter(c, &err)
+	defer app.CloseAfter(c, &err)
 	s := conversation[slices.IndexFunc(conversation, func(s step) bool { return s.tool == "count_objects" })]
 	s.says, s.then = "The same question with the token of globex", "Another organisation, another answer, from the same table."
 	return d.play(ctx, c, len(conversation)+1, s)

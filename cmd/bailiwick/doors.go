@@ -5,17 +5,17 @@ import (
 	"log/slog"
 	"net/http"
 
-	"github.com/bailiwick-dev/bailiwick/api"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/plant"
 	"github.com/bailiwick-dev/bailiwick/console"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/server"
+	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/mcp"
+	"github.com/bailiwick-dev/bailiwick/reviewapi"
 )
 
 // doors are what people and agents come in by over HTTP.
 type doors struct {
-	plant       *plant.Plant
-	server      *server.Server
+	plant       *app.Plant
+	server      *mcp.Server
 	credentials identity.Authenticator // what people sign in with; nil where nobody can
 	log         *slog.Logger
 
@@ -28,7 +28,7 @@ func (d *doors) open(ctx context.Context, agents http.Handler) error {
 	mux := http.NewServeMux()
 	d.handler = mux
 	mux.Handle("/", agents)
-	mux.Handle("/api/", api.New(api.Options{Desk: d.plant.Gateway.Desk, Identify: d.server.Identify, Challenge: d.server.Challenge(),
+	mux.Handle("/api/", reviewapi.New(reviewapi.Options{Desk: d.plant.Gateway.Desk, Identify: d.server.Identify, Challenge: d.server.Challenge(),
 		Deliveries: d.plant.Store, Record: d.plant.Gateway.Do, Closing: ctx, Logger: d.log}).Handler())
 	if d.credentials == nil {
 		return nil

@@ -13,10 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/plant"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/terminal"
-	"github.com/bailiwick-dev/bailiwick/config"
-	"github.com/bailiwick-dev/bailiwick/draft"
+	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/scaffold"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/source/metadata"
 )
 
@@ -57,7 +57,7 @@ func isDocument(from string) bool {
 
 // writeAPI writes the configuration of the API that the document at from is about.
 func writeAPI(t *terminal.Terminal, from, base, out string) error {
-	a, err := plant.ReadAPI(from)
+	a, err := app.ReadAPI(from)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func writeAPI(t *terminal.Terminal, from, base, out string) error {
 		}
 		a.Document = beside(out, abs)
 	}
-	d, err := draft.OfAPI(a)
+	d, err := scaffold.OfAPI(a)
 	if err != nil {
 		return err
 	}
@@ -79,15 +79,15 @@ func writeConfig(ctx context.Context, t *terminal.Terminal, database, out string
 	if info, err := os.Stat(database); err == nil && info.IsDir() {
 		return writeCaches(t, database, out)
 	}
-	s, err := plant.SourceOf(database)
+	s, err := app.SourceOf(database)
 	if err != nil {
 		return err
 	}
-	classes, warnings, err := plant.Describe(ctx, &config.Config{}, s)
+	classes, warnings, err := app.Describe(ctx, &config.Config{}, s)
 	if err != nil {
 		return err
 	}
-	d, err := draft.Of(written(s, out), classes)
+	d, err := scaffold.Of(written(s, out), classes)
 	if err != nil {
 		return err
 	}
@@ -104,15 +104,15 @@ func writeCaches(t *terminal.Terminal, folder, out string) error {
 		roots[i] = beside(out, root)
 	}
 	used := map[string]int{}
-	var caches []draft.Cache
+	var caches []scaffold.Cache
 	for _, c := range connections {
-		name := plant.SourceName(c.Name)
+		name := app.SourceName(c.Name)
 		if used[name]++; used[name] > 1 {
 			name += fmt.Sprint("_", used[name])
 		}
-		caches = append(caches, draft.Cache{Name: name, Connection: c.Name, Roots: roots, Objects: c.Objects})
+		caches = append(caches, scaffold.Cache{Name: name, Connection: c.Name, Roots: roots, Objects: c.Objects})
 	}
-	d, err := draft.OfCaches(caches)
+	d, err := scaffold.OfCaches(caches)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func beside(out, path string) string {
 }
 
 // keepDraft writes a draft where it is to be, and says what is in it.
-func keepDraft(t *terminal.Terminal, out string, d draft.Draft, warnings []string) error {
+func keepDraft(t *terminal.Terminal, out string, d scaffold.Draft, warnings []string) error {
 	if out != "" {
 		if err := writeNew(out, d.Text); err != nil {
 			return err
@@ -143,8 +143,8 @@ func keepDraft(t *terminal.Terminal, out string, d draft.Draft, warnings []strin
 }
 
 // written returns s as the file at out says it: relative to that file, and without a password.
-func written(s config.Source, out string) draft.Source {
-	as := draft.Source{Name: s.Name, URL: s.URL}
+func written(s config.Source, out string) scaffold.Source {
+	as := scaffold.Source{Name: s.Name, URL: s.URL}
 	path, ok := s.SQLite()
 	if ok {
 		dir, err := filepath.Abs(filepath.Dir(out))
@@ -190,7 +190,7 @@ func writeNew(path, text string) error {
 	return nil
 }
 
-func printDraft(t *terminal.Terminal, out string, d draft.Draft, warnings []string) error {
+func printDraft(t *terminal.Terminal, out string, d scaffold.Draft, warnings []string) error {
 	if t.JSON {
 		return t.PrintJSON(struct {
 			File     string   `json:"file,omitempty"`

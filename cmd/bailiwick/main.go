@@ -13,7 +13,7 @@ import (
 	"runtime/debug"
 	"syscall"
 
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/terminal"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
 // memoryLimit is where the garbage collector begins to work harder, in bytes.

@@ -24,8 +24,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	_ "modernc.org/sqlite"
 
-	"github.com/bailiwick-dev/bailiwick/demo"
-	"github.com/bailiwick-dev/bailiwick/testservices"
+	"github.com/bailiwick-dev/bailiwick/internal/demo"
+	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 )
 
 func TestMain(m *testing.M) {

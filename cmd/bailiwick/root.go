@@ -3,13 +3,13 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/audits"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/oneshot"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/plant"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/policies"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/reviews"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/terminal"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/tokens"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/audits"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/oneshot"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/policies"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/reviews"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/tokens"
+	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
 // rootCommand is the list of all commands.
@@ -22,7 +22,7 @@ func rootCommand(t *terminal.Terminal) *cobra.Command {
 		Example:       "  bailiwick demo\n  bailiwick serve --source sqlite:app.db\n  bailiwick init sqlite:app.db --out bailiwick.yaml",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Version:       plant.Version(),
+		Version:       app.Version(),
 	}
 	root.SetOut(t.Out)
 	root.SetErr(t.Err)
@@ -45,9 +45,9 @@ func versionCommand(t *terminal.Terminal) *cobra.Command {
 			if t.JSON {
 				return t.PrintJSON(struct {
 					Version string `json:"version"`
-				}{plant.Version()})
+				}{app.Version()})
 			}
-			t.Printf("bailiwick %s\n", plant.Version())
+			t.Printf("bailiwick %s\n", app.Version())
 			return nil
 		},
 	}

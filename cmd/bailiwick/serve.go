@@ -13,18 +13,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/live"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/plant"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/terminal"
-	"github.com/bailiwick-dev/bailiwick/config"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/server"
-	"github.com/bailiwick-dev/bailiwick/telemetry"
+	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/configwatch"
+	"github.com/bailiwick-dev/bailiwick/internal/telemetry"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/mcp"
 )
 
 func serveCommand(t *terminal.Terminal) *cobra.Command {
-	var from plant.Setup
-	var who plant.Speaker
+	var from app.Setup
+	var who app.Speaker
 	var listen string
 	var stdio bool
 	cmd := &cobra.Command{
@@ -65,23 +65,23 @@ func (r *serving) serveHTTP(ctx context.Context, t *terminal.Terminal, c *config
 		c.Auth.TokensOff = true
 		c.Auth.Anonymous = &identity.Principal{ID: "anonymous", Name: "anonymous", Kind: identity.Agent, Scopes: []identity.Scope{identity.Read}}
 	}
-	if c.Auth.TokensOff && c.Auth.OIDC == nil && !plant.Loopback(c.Listen) {
+	if c.Auth.TokensOff && c.Auth.OIDC == nil && !app.Loopback(c.Listen) {
 		return fmt.Errorf("%s can be reached from other machines, and nobody would have to say who they are: "+
 			"set store (--store sqlite:bailiwick.db) and make tokens with \"bailiwick token create\", or listen on %s", c.Listen, config.DefaultListen)
 	}
 	log := logger(t, c.Log)
-	p, err := plant.Observed(ctx, c, log)
+	p, err := app.Observed(ctx, c, log)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	var w live.Watcher
+	var w configwatch.Watcher
 	o := p.Door()
 	o.Logger, o.Notes = log, w.Notes
 	if err := p.TrustIssuer(&o); err != nil {
 		return err
 	}
-	s, err := server.New(o)
+	s, err := mcp.New(o)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func ready(t *terminal.Terminal, l net.Listener) error {
 }
 
 // announce says at the start what an operator may not expect.
-func announce(ctx context.Context, t *terminal.Terminal, p *plant.Plant, open bool) {
+func announce(ctx context.Context, t *terminal.Terminal, p *app.Plant, open bool) {
 	for _, w := range p.Warnings {
 		t.Notef("warning: %s", w)
 	}
@@ -137,18 +137,18 @@ func announce(ctx context.Context, t *terminal.Terminal, p *plant.Plant, open bo
 	if p.Config.Auth.TokensOff {
 		return
 	}
-	all, err := p.Tokens.List(ctx, identity.Local(plant.LocalUser()))
+	all, err := p.Tokens.List(ctx, identity.Local(app.LocalUser()))
 	if err == nil && len(all) == 0 {
-		t.Notef("no token yet: make one with \"bailiwick token create --name NAME --tenant TENANT --store %s\"", plant.StoreName(p.Config.Store))
+		t.Notef("no token yet: make one with \"bailiwick token create --name NAME --tenant TENANT --store %s\"", app.StoreName(p.Config.Store))
 	}
 }
 
 // A serving server, and what it was made of.
 type serving struct {
-	from    *plant.Setup
+	from    *app.Setup
 	started config.Config // as it was read
-	plant   *plant.Plant
-	server  *server.Server
+	plant   *app.Plant
+	server  *mcp.Server
 	log     *slog.Logger
 }
 
@@ -171,22 +171,22 @@ func (r *serving) told(err error) error {
 
 // watch puts the configuration into force again when it changes, and looks at the sources again at each SIGHUP, until
 // stop is called. What is wrong leaves all as it was.
-func (r *serving) watch(ctx context.Context, w *live.Watcher) (stop func()) {
+func (r *serving) watch(ctx context.Context, w *configwatch.Watcher) (stop func()) {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	silence := r.plant.Announce(r.server)
-	end := w.Watch(ctx, live.Options{
-		Started: &r.started, File: r.from.Path(), Load: r.load, Restart: plant.Restart, Hangup: hangup, Log: r.log,
+	end := w.Watch(ctx, configwatch.Options{
+		Started: &r.started, File: r.from.Path(), Load: r.load, Restart: app.Restart, Hangup: hangup, Log: r.log,
 		Apply: func(ctx context.Context, c *config.Config) ([]string, error) {
 			warnings, err := r.plant.Reload(ctx, c)
 			if err == nil {
-				r.server.SetResults(plant.Forms(c))
+				r.server.SetResults(app.Forms(c))
 			}
 			return warnings, r.told(err)
 		},
 		Refresh: func(ctx context.Context) ([]string, error) {
 			warnings, err := r.plant.Gateway.Refresh(ctx)
-			return warnings, plant.RuleFaults(r.plant.Config, r.told(err))
+			return warnings, app.RuleFaults(r.plant.Config, r.told(err))
 		},
 	})
 	return func() {
@@ -197,13 +197,13 @@ func (r *serving) watch(ctx context.Context, w *live.Watcher) (stop func()) {
 }
 
 // serveStdio serves the one principal that the configuration and flags name. Standard output belongs to the protocol.
-func (r *serving) serveStdio(ctx context.Context, t *terminal.Terminal, c *config.Config, flags *plant.Speaker) error {
+func (r *serving) serveStdio(ctx context.Context, t *terminal.Terminal, c *config.Config, flags *app.Speaker) error {
 	who, err := flags.Principal(c.Stdio, "stdio")
 	if err != nil {
 		return err
 	}
 	log := logger(t, c.Log)
-	p, err := plant.Observed(ctx, c, log)
+	p, err := app.Observed(ctx, c, log)
 	if err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func (r *serving) serveStdio(ctx context.Context, t *terminal.Terminal, c *confi
 	}
 	o := p.Door()
 	o.Logger = log
-	s, err := server.New(o)
+	s, err := mcp.New(o)
 	if err != nil {
 		return err
 	}
@@ -221,7 +221,7 @@ func (r *serving) serveStdio(ctx context.Context, t *terminal.Terminal, c *confi
 	if _, err := p.Watch(s); err != nil {
 		return inUse(c.Server.Metrics.Listen, err)
 	}
-	defer r.watch(ctx, new(live.Watcher))()
+	defer r.watch(ctx, new(configwatch.Watcher))()
 	defer p.Apply(ctx, log)()
 	defer p.Tell(ctx, s, log)()
 	return s.ServeStdio(ctx, who)

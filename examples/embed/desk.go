@@ -6,15 +6,15 @@ import (
 	"log"
 	"net/http"
 
-	bailiwick "github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/audit"
-	"github.com/bailiwick-dev/bailiwick/demo"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/demo"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
+	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/prompt"
-	"github.com/bailiwick-dev/bailiwick/server"
 	"github.com/bailiwick-dev/bailiwick/source"
-	"github.com/bailiwick-dev/bailiwick/source/sqldb"
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
@@ -30,13 +30,13 @@ type desk struct {
 	gateway *bailiwick.Gateway
 	tools   *tool.Set
 	prompts *prompt.Set
-	door    *server.Server
+	door    *mcp.Server
 	stop    func()
 }
 
 // newDesk opens the tracker at path and puts a gateway on it.
 func newDesk(ctx context.Context, path string) (*desk, error) {
-	tracker, err := sqldb.OpenSQLite(ctx, "tracker", path)
+	tracker, err := sqldriver.OpenSQLite(ctx, "tracker", path)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func newDesk(ctx context.Context, path string) (*desk, error) {
 	if err != nil {
 		return nil, errors.Join(err, tracker.Close())
 	}
-	d.door, err = server.New(server.Options{Tools: d.tools, Prompts: d.prompts, Authenticate: signedIn})
+	d.door, err = mcp.New(mcp.Options{Tools: d.tools, Prompts: d.prompts, Authenticate: signedIn})
 	if err != nil {
 		return nil, errors.Join(err, tracker.Close())
 	}

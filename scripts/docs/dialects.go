@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/compile"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -105,7 +105,7 @@ func dialects() ([]byte, error) {
 			fmt.Fprintf(&b, "\n## %s%s\n\n| | SQLite | PostgreSQL | MariaDB |\n|---|---|---|---|\n", strings.ToUpper(group[:1]), group[1:])
 		}
 		fmt.Fprintf(&b, "| %s |", cell(probe.name))
-		for _, d := range []compile.Dialect{compile.SQLite, compile.PostgreSQL, compile.MySQL} {
+		for _, d := range []sqlgen.Dialect{sqlgen.SQLite, sqlgen.PostgreSQL, sqlgen.MySQL} {
 			why, err := refusal(p, probe.stages, d)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", probe.name, err)
@@ -130,7 +130,7 @@ func notes(b *bytes.Buffer, reasons []string) {
 }
 
 // refusal returns why a dialect can't do a pipeline, "" when it can.
-func refusal(p *policy.Policy, stages string, d compile.Dialect) (string, error) {
+func refusal(p *policy.Policy, stages string, d sqlgen.Dialect) (string, error) {
 	v, err := value.Read([]byte("["+stages+"]"), 100)
 	if err != nil {
 		return "", err
@@ -143,7 +143,7 @@ func refusal(p *policy.Policy, stages string, d compile.Dialect) (string, error)
 	if err != nil {
 		return "", err
 	}
-	_, err = compile.SQL(permit, d)
+	_, err = sqlgen.SQL(permit, d)
 	if problem.CodeOf(err) == problem.Unsupported {
 		return problem.Of(err).Detail, nil
 	}

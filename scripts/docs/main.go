@@ -13,11 +13,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/config"
-	"github.com/bailiwick-dev/bailiwick/pack"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/pack"
+	"github.com/bailiwick-dev/bailiwick/internal/tools/changes"
+	"github.com/bailiwick-dev/bailiwick/internal/tools/describe"
 	"github.com/bailiwick-dev/bailiwick/tool"
-	"github.com/bailiwick-dev/bailiwick/tool/changes"
-	"github.com/bailiwick-dev/bailiwick/tool/describe"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/pack"
-	"github.com/bailiwick-dev/bailiwick/source/openapi/access"
-	"github.com/bailiwick-dev/bailiwick/source/openapi/document"
-	"github.com/bailiwick-dev/bailiwick/tool/packs"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/pack"
+	"github.com/bailiwick-dev/bailiwick/internal/tools/packs"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -22,11 +22,11 @@ func bundledPacks() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		d, err := document.Load(p.Document)
+		d, err := spec.Load(p.Document)
 		if err != nil {
 			return nil, err
 		}
-		rules, err := access.New(d, access.Options{Rules: p.Access})
+		rules, err := classify.New(d, classify.Options{Rules: p.Access})
 		if err != nil {
 			return nil, err
 		}

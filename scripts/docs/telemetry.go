@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/telemetry"
+	"github.com/bailiwick-dev/bailiwick/internal/telemetry"
 )
 
 // metrics tells what operators are told of calls.

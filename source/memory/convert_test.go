@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -12,11 +12,11 @@ import (
 
 func TestConvert(t *testing.T) {
 	const i, f, d, s, j, b, date, day = schema.Integer, schema.Double, schema.Decimal, schema.String, schema.JSON, schema.Boolean, schema.Date, schema.Day
-	to := func(t schema.Type, text string, from schema.Type) algebra.Expr {
-		return algebra.Convert{X: lit(text, from), T: t}
+	to := func(t schema.Type, text string, from schema.Type) plan.Expr {
+		return plan.Convert{X: lit(text, from), T: t}
 	}
-	double := func(x float64, t schema.Type) algebra.Expr {
-		return algebra.Convert{X: algebra.Const{Value: value.OfFloat(x), T: f}, T: t}
+	double := func(x float64, t schema.Type) plan.Expr {
+		return plan.Convert{X: plan.Const{Value: value.OfFloat(x), T: f}, T: t}
 	}
 	evaluate(t, []evaluation{
 		{to(i, "1.9", f), "1"}, {to(i, "-1.9", d), "-1"}, {to(i, "1e19", f), "null"}, {to(i, "9223372036854775807.9", d), "9223372036854775807"},
@@ -56,16 +56,16 @@ func TestConvert(t *testing.T) {
 
 func TestJSON(t *testing.T) {
 	const i, f, d, s, j, date = schema.Integer, schema.Double, schema.Decimal, schema.String, schema.JSON, schema.Date
-	as := func(t schema.Type, text string) algebra.Expr { return algebra.As{X: lit(text, j), T: t} }
-	json := func(text string, t schema.Type) algebra.Expr { return algebra.ToJSON{X: lit(text, t)} }
-	widen := func(t schema.Type, text string, from schema.Type) algebra.Expr {
-		return algebra.Widen{X: lit(text, from), T: t}
+	as := func(t schema.Type, text string) plan.Expr { return plan.As{X: lit(text, j), T: t} }
+	json := func(text string, t schema.Type) plan.Expr { return plan.ToJSON{X: lit(text, t)} }
+	widen := func(t schema.Type, text string, from schema.Type) plan.Expr {
+		return plan.Widen{X: lit(text, from), T: t}
 	}
-	part := func(text, path string) algebra.Expr {
-		return algebra.Part{X: lit(text, j), Path: query.ParsePath(path)}
+	part := func(text, path string) plan.Expr {
+		return plan.Part{X: lit(text, j), Path: query.ParsePath(path)}
 	}
-	set := func(text, path, v string) algebra.Expr {
-		return algebra.SetPart{X: lit(text, j), Path: query.ParsePath(path), V: lit(v, j)}
+	set := func(text, path, v string) plan.Expr {
+		return plan.SetPart{X: lit(text, j), Path: query.ParsePath(path), V: lit(v, j)}
 	}
 	evaluate(t, []evaluation{
 		{as(s, `"x"`), `"x"`}, {as(s, "1"), "null"}, {as(i, "1.0"), "1"}, {as(i, "1.5"), "null"}, {as(i, `"1"`), "null"}, {as(i, "9223372036854775808"), "null"},
@@ -75,56 +75,56 @@ func TestJSON(t *testing.T) {
 		{as(s, "null"), "null"}, {as(s, "[]"), "null"},
 		{json("1", i), "1"}, {json("2.50", d), "2.5d"}, {json("0.1", f), "0.1d"}, {json("5", f), "5"}, {json("null", s), "null"}, {json("true", schema.Boolean), "true"},
 		{json(`"2026-01-31T08:00:00.5Z"`, date), `"2026-01-31T08:00:00.5Z"`}, {json(`"2026-01-31"`, schema.Day), `"2026-01-31"`}, {json(`"AAE="`, schema.Bytes), `"AAE="`},
-		{algebra.ToJSON{X: algebra.Const{Value: value.OfFloat(math.Inf(1)), T: f}}, `"Infinity"`},
-		{algebra.Apply{Op: algebra.Eq, T: schema.Boolean, Args: []algebra.Expr{json("0.1", f), lit("0.10000000000000000001", j)}}, "false"},
+		{plan.ToJSON{X: plan.Const{Value: value.OfFloat(math.Inf(1)), T: f}}, `"Infinity"`},
+		{plan.Apply{Op: plan.Eq, T: schema.Boolean, Args: []plan.Expr{json("0.1", f), lit("0.10000000000000000001", j)}}, "false"},
 		{widen(d, "9223372036854775807", i), "9223372036854775807d"}, {widen(f, "9007199254740993", i), "9007199254740992f"}, {widen(f, "0.1", d), "0.1f"},
 		{widen(date, `"2026-01-31"`, schema.Day), "2026-01-31T00:00:00Z"}, {widen(s, `"6ba7b811-9dad-11d1-80b4-00c04fd430c8"`, schema.UUID), `"6ba7b811-9dad-11d1-80b4-00c04fd430c8"`},
 		{part(`{"a":{"b":1}}`, "a.b"), "1"}, {part(`{"a":[{"b":1}]}`, "a.b"), "null"}, {part(`{"a":1}`, "b"), "null"}, {part("null", "a"), "null"},
 		{part(`[1]`, "0"), "null"}, {part(`{"a":null}`, "a"), "null"},
 		{set(`{"a":{"b":1},"c":2}`, "a.b", "[3]"), `{"a":{"b":[3]},"c":2}`}, {set(`{"a":{}}`, "a.b", "3"), `{"a":{"b":3}}`}, {set(`{"a":1}`, "a.b", "3"), `{"a":1}`},
 		{set(`{}`, "a.b", "3"), `{}`}, {set(`[1]`, "a", "3"), `[1]`}, {set(`{"a":1}`, "a", "null"), `{"a":null}`}, {set("null", "a", "1"), "null"},
-		{algebra.Object{Names: []string{"x", "y"}, Values: []algebra.Expr{lit("1", j), lit("null", j)}}, `{"x":1,"y":null}`},
-		{algebra.List{Elements: []algebra.Expr{lit("null", j), lit(`"a"`, j)}}, `[null,"a"]`}, {algebra.List{}, "[]"},
+		{plan.Object{Names: []string{"x", "y"}, Values: []plan.Expr{lit("1", j), lit("null", j)}}, `{"x":1,"y":null}`},
+		{plan.List{Elements: []plan.Expr{lit("null", j), lit(`"a"`, j)}}, `[null,"a"]`}, {plan.List{}, "[]"},
 	})
 }
 
 func TestOver(t *testing.T) {
 	const i, d, j, b = schema.Integer, schema.Decimal, schema.JSON, schema.Boolean
-	number := func(e algebra.Expr) algebra.Expr { return algebra.As{X: e, T: d} }
-	plus := func(x, y algebra.Expr) algebra.Expr {
-		return algebra.ToJSON{X: algebra.Apply{Op: algebra.Add, T: d, Args: []algebra.Expr{number(x), number(y)}}}
+	number := func(e plan.Expr) plan.Expr { return plan.As{X: e, T: d} }
+	plus := func(x, y plan.Expr) plan.Expr {
+		return plan.ToJSON{X: plan.Apply{Op: plan.Add, T: d, Args: []plan.Expr{number(x), number(y)}}}
 	}
-	over := func(do algebra.Each, input string, body algebra.Expr) algebra.Over {
-		return algebra.Over{Do: do, Input: lit(input, j), Body: body}
+	over := func(do plan.Each, input string, body plan.Expr) plan.Over {
+		return plan.Over{Do: do, Input: lit(input, j), Body: body}
 	}
-	above := func(n string) algebra.Expr {
-		return algebra.Apply{Op: algebra.Gt, T: b, Args: []algebra.Expr{number(algebra.Element{}), lit(n, d)}}
+	above := func(n string) plan.Expr {
+		return plan.Apply{Op: plan.Gt, T: b, Args: []plan.Expr{number(plan.Element{}), lit(n, d)}}
 	}
-	limited := func(n string) algebra.Over {
-		o := over(algebra.SelectEach, "[5,1,6,7]", above("2"))
+	limited := func(n string) plan.Over {
+		o := over(plan.SelectEach, "[5,1,6,7]", above("2"))
 		o.Limit = lit(n, i)
 		return o
 	}
-	reduce := func(input string, body algebra.Expr) algebra.Over {
-		o := over(algebra.ReduceEach, input, body)
+	reduce := func(input string, body plan.Expr) plan.Over {
+		o := over(plan.ReduceEach, input, body)
 		o.Initial = lit("10", j)
 		return o
 	}
-	inner := algebra.Over{Do: algebra.MapEach, Input: algebra.Element{}, Body: algebra.List{Elements: []algebra.Expr{algebra.Element{}, algebra.Element{Up: 1}}}}
-	mapInReduce := algebra.Over{Do: algebra.MapEach, Input: algebra.Element{}, Body: plus(algebra.Element{}, algebra.Before{Up: 1})}
+	inner := plan.Over{Do: plan.MapEach, Input: plan.Element{}, Body: plan.List{Elements: []plan.Expr{plan.Element{}, plan.Element{Up: 1}}}}
+	mapInReduce := plan.Over{Do: plan.MapEach, Input: plan.Element{}, Body: plus(plan.Element{}, plan.Before{Up: 1})}
 	evaluate(t, []evaluation{
-		{over(algebra.MapEach, "[1,2]", plus(algebra.Element{}, algebra.Element{})), "[2,4]"},
-		{over(algebra.MapEach, `[1,"x"]`, plus(algebra.Element{}, lit("1", j))), "[2,null]"},
-		{over(algebra.MapEach, "[]", algebra.Element{}), "[]"},
-		{over(algebra.MapEach, "{}", algebra.Element{}), "null"},
-		{over(algebra.MapEach, "[[1],[2,3]]", inner), "[[[1,[1]]],[[2,[2,3]],[3,[2,3]]]]"},
-		{over(algebra.SelectEach, `[5,1,"x",6]`, above("2")), "[5,6]"},
-		{over(algebra.SelectEach, "null", above("2")), "null"},
+		{over(plan.MapEach, "[1,2]", plus(plan.Element{}, plan.Element{})), "[2,4]"},
+		{over(plan.MapEach, `[1,"x"]`, plus(plan.Element{}, lit("1", j))), "[2,null]"},
+		{over(plan.MapEach, "[]", plan.Element{}), "[]"},
+		{over(plan.MapEach, "{}", plan.Element{}), "null"},
+		{over(plan.MapEach, "[[1],[2,3]]", inner), "[[[1,[1]]],[[2,[2,3]],[3,[2,3]]]]"},
+		{over(plan.SelectEach, `[5,1,"x",6]`, above("2")), "[5,6]"},
+		{over(plan.SelectEach, "null", above("2")), "null"},
 		{limited("2"), "[5,6]"}, {limited("9"), "[5,6,7]"}, {limited("0"), "null"}, {limited("null"), "null"},
-		{reduce("[1,2,3]", plus(algebra.Before{}, algebra.Element{})), "16d"},
+		{reduce("[1,2,3]", plus(plan.Before{}, plan.Element{})), "16d"},
 		{reduce("[]", lit("0", j)), "10"},
-		{reduce(`[1,"x",2]`, plus(algebra.Before{}, algebra.Element{})), "null"},
-		{reduce("1", algebra.Element{}), "null"},
+		{reduce(`[1,"x",2]`, plus(plan.Before{}, plan.Element{})), "null"},
+		{reduce("1", plan.Element{}), "null"},
 		{reduce("[[1,2]]", mapInReduce), "[11,12]"},
 	})
 }

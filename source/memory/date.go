@@ -5,22 +5,22 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // date returns the value of an expression over dates.
-func (at *place) date(e algebra.Expr) value.Value {
+func (at *place) date(e plan.Expr) value.Value {
 	switch e := e.(type) {
-	case algebra.DatePart:
+	case plan.DatePart:
 		return at.onClock(e.X, e.Zone, func(t time.Time) value.Value { return at.datePart(t, e.Part) })
-	case algebra.DateTrunc:
+	case plan.DateTrunc:
 		return at.onClock(e.X, e.Zone, func(t time.Time) value.Value {
 			return instant(at.begin(t, e.Unit, e.WeekStart))
 		})
-	case algebra.DateText:
+	case plan.DateText:
 		return at.onClock(e.X, e.Zone, func(t time.Time) value.Value { return at.dateText(t, e.Format) })
-	case algebra.DateShift:
+	case plan.DateShift:
 		amount := at.eval(e.Amount)
 		return at.onClock(e.X, e.Zone, func(t time.Time) value.Value {
 			if amount.IsNull() {
@@ -28,7 +28,7 @@ func (at *place) date(e algebra.Expr) value.Value {
 			}
 			return at.shifted(t, amount.Int(), e.Unit)
 		})
-	case algebra.DateDiff:
+	case plan.DateDiff:
 		return at.onClock(e.From, e.Zone, func(from time.Time) value.Value {
 			return at.onClock(e.To, e.Zone, func(to time.Time) value.Value { return at.between(from, to, e) })
 		})
@@ -39,7 +39,7 @@ func (at *place) date(e algebra.Expr) value.Value {
 
 // onClock returns what is made of a date as the clock of a zone shows it: null of what is none, and of what that
 // calendar has outside of the years 1 to 9999.
-func (at *place) onClock(x algebra.Expr, zone string, of func(time.Time) value.Value) value.Value {
+func (at *place) onClock(x plan.Expr, zone string, of func(time.Time) value.Value) value.Value {
 	v := at.eval(x)
 	location, err := at.located(zone)
 	if err != nil {
@@ -206,7 +206,7 @@ const (
 )
 
 // between returns how many times a unit begins after from until to.
-func (at *place) between(from, to time.Time, e algebra.DateDiff) value.Value {
+func (at *place) between(from, to time.Time, e plan.DateDiff) value.Value {
 	months := func(t time.Time) int64 { return int64(t.Year())*12 + int64(t.Month()) - 1 }
 	days := func(t time.Time) int64 {
 		year, month, day := t.Date()

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"pgregory.net/rapid"
@@ -15,7 +15,7 @@ const (
 	newYork = "America/New_York"
 )
 
-func at(text string) algebra.Expr {
+func at(text string) plan.Expr {
 	if text == "null" {
 		return lit(text, schema.Date)
 	}
@@ -37,7 +37,7 @@ func TestDatePart(t *testing.T) {
 		{"0001-01-01", "year", "", "1"}, {"0001-01-01", "year", newYork, "null"}, {"9999-12-31T23:59:59Z", "year", "", "9999"},
 		{"9999-12-31T23:59:59Z", "year", "+01:00", "null"}, {"null", "year", oslo, "null"},
 	} {
-		tests = append(tests, evaluation{algebra.DatePart{X: at(tt.date), Part: tt.part, Zone: tt.zone}, tt.want})
+		tests = append(tests, evaluation{plan.DatePart{X: at(tt.date), Part: tt.part, Zone: tt.zone}, tt.want})
 	}
 	evaluate(t, tests)
 }
@@ -63,7 +63,7 @@ func TestDateTrunc(t *testing.T) {
 		{"0001-01-01", "week", "", 0, "null"}, {"0001-01-01", "week", "", 1, "0001-01-01T00:00:00Z"}, {"0001-01-01T12:00:00Z", "day", "+05:30", 0, "null"},
 		{"null", "day", "", 0, "null"},
 	} {
-		tests = append(tests, evaluation{algebra.DateTrunc{X: at(tt.date), Unit: tt.unit, Zone: tt.zone, WeekStart: tt.weekStart}, tt.want})
+		tests = append(tests, evaluation{plan.DateTrunc{X: at(tt.date), Unit: tt.unit, Zone: tt.zone, WeekStart: tt.weekStart}, tt.want})
 	}
 	evaluate(t, tests)
 }
@@ -78,7 +78,7 @@ func TestDateText(t *testing.T) {
 		{"2026-01-01T00:00:00Z", "", "", `""`},
 		{"null", "%Y", "", "null"},
 	} {
-		tests = append(tests, evaluation{algebra.DateText{X: at(tt.date), Format: tt.format, Zone: tt.zone}, tt.want})
+		tests = append(tests, evaluation{plan.DateText{X: at(tt.date), Format: tt.format, Zone: tt.zone}, tt.want})
 	}
 	evaluate(t, tests)
 }
@@ -103,7 +103,7 @@ func TestDateShift(t *testing.T) {
 		{"2026-01-01", "-2026", "year", "", "null"}, {"0001-01-01", "119987", "month", "", "9999-12-01T00:00:00Z"},
 		{"2026-01-01", "null", "day", "", "null"}, {"null", "1", "day", "", "null"},
 	} {
-		tests = append(tests, evaluation{algebra.DateShift{X: at(tt.date), Amount: lit(tt.amount, schema.Integer), Unit: tt.unit, Zone: tt.zone}, tt.want})
+		tests = append(tests, evaluation{plan.DateShift{X: at(tt.date), Amount: lit(tt.amount, schema.Integer), Unit: tt.unit, Zone: tt.zone}, tt.want})
 	}
 	evaluate(t, tests)
 }
@@ -125,10 +125,10 @@ func TestDateDiff(t *testing.T) {
 		{"2026-01-01T00:00:00.9Z", "2026-01-01T00:00:01Z", "second", "", 0, "1"}, {"2026-01-01", "2025-12-31T23:59:59.999999Z", "millisecond", "", 0, "-1"},
 		{"0001-01-01", "9999-12-31", "day", "", 0, "3652058"}, {"null", "2026-01-01", "day", "", 0, "null"}, {"2026-01-01", "null", "day", "", 0, "null"},
 	} {
-		tests = append(tests, evaluation{algebra.DateDiff{From: at(tt.from), To: at(tt.to), Unit: tt.unit, Zone: tt.zone, WeekStart: tt.weekStart}, tt.want})
+		tests = append(tests, evaluation{plan.DateDiff{From: at(tt.from), To: at(tt.to), Unit: tt.unit, Zone: tt.zone, WeekStart: tt.weekStart}, tt.want})
 	}
-	millis := func(x, y string) algebra.Expr {
-		return algebra.Apply{Op: algebra.Millis, T: schema.Integer, Args: []algebra.Expr{at(x), at(y)}}
+	millis := func(x, y string) plan.Expr {
+		return plan.Apply{Op: plan.Millis, T: schema.Integer, Args: []plan.Expr{at(x), at(y)}}
 	}
 	evaluate(t, append(tests, evaluation{millis("1970-01-01T00:00:00.0015Z", "1970-01-01"), "1"},
 		evaluation{millis("1969-12-31T23:59:59.9985Z", "1970-01-01"), "-1"}, evaluation{millis("null", "1970-01-01"), "null"}))
@@ -143,14 +143,14 @@ func TestUnits(t *testing.T) {
 		zone := rapid.SampledFrom(zones).Draw(t, "zone")
 		unit := rapid.SampledFrom([]string{"year", "quarter", "month", "week", "day", "hour", "minute", "second"}).Draw(t, "unit")
 		start := rapid.IntRange(0, 6).Draw(t, "start of the week")
-		date := func(name string) algebra.Expr {
-			return algebra.Const{Value: value.OfDate(rapid.Int64Range(first, last).Draw(t, name)), T: schema.Date}
+		date := func(name string) plan.Expr {
+			return plan.Const{Value: value.OfDate(rapid.Int64Range(first, last).Draw(t, name)), T: schema.Date}
 		}
-		trunc := func(x algebra.Expr) algebra.Expr {
-			return algebra.DateTrunc{X: x, Unit: unit, Zone: zone, WeekStart: start}
+		trunc := func(x plan.Expr) plan.Expr {
+			return plan.DateTrunc{X: x, Unit: unit, Zone: zone, WeekStart: start}
 		}
-		shift := func(x, n algebra.Expr) algebra.Expr {
-			return algebra.DateShift{X: x, Amount: n, Unit: unit, Zone: zone}
+		shift := func(x, n plan.Expr) plan.Expr {
+			return plan.DateShift{X: x, Amount: n, Unit: unit, Zone: zone}
 		}
 		at := &place{reading: &reading{ctx: t.Context()}}
 		from, to := date("from"), date("to")
@@ -158,7 +158,7 @@ func TestUnits(t *testing.T) {
 		if x := at.eval(from); begins.Micros() > x.Micros() || ends.Micros() <= x.Micros() {
 			t.Errorf("%s is in the %s from %s to %s in %s", x, unit, begins, ends, zone)
 		}
-		n := algebra.DateDiff{From: from, To: to, Unit: unit, Zone: zone, WeekStart: start}
+		n := plan.DateDiff{From: from, To: to, Unit: unit, Zone: zone, WeekStart: start}
 		if got, want := at.eval(trunc(shift(trunc(from), n))), at.eval(trunc(to)); got != want {
 			t.Errorf("%s and %s %ss later, %s, is %s, not %s in %s", at.eval(from), at.eval(n), unit, at.eval(to), got, want, zone)
 		}

@@ -3,40 +3,40 @@ package memory
 import (
 	"regexp"
 
-	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // eval returns the value of an expression.
-func (at *place) eval(e algebra.Expr) value.Value {
+func (at *place) eval(e plan.Expr) value.Value {
 	switch e := e.(type) {
-	case algebra.Ref:
+	case plan.Ref:
 		return at.column(e.Column)
-	case algebra.Outer:
+	case plan.Outer:
 		if up := at.above(e.Up); up != nil && up.row != nil {
 			return up.column(e.Column)
 		}
 		at.fail("no list is made for a record %d levels out", e.Up)
 		return value.Value{}
-	case algebra.Element:
+	case plan.Element:
 		return at.over(e.Up).element
-	case algebra.Before:
+	case plan.Before:
 		return at.over(e.Up).before
-	case algebra.Const:
+	case plan.Const:
 		return constant(e)
-	case algebra.Object:
+	case plan.Object:
 		members := make([]value.Member, len(e.Names))
 		for i, name := range e.Names {
 			members[i] = value.Member{Name: name, Value: at.eval(e.Values[i])}
 		}
 		return value.OfObject(members)
-	case algebra.List:
+	case plan.List:
 		return value.OfArray(at.all(e.Elements))
-	case algebra.Apply:
+	case plan.Apply:
 		return at.apply(e)
-	case algebra.Case:
+	case plan.Case:
 		for i, test := range e.If {
 			if at.eval(test).Bool() {
 				return at.eval(e.Then[i])
@@ -46,39 +46,39 @@ func (at *place) eval(e algebra.Expr) value.Value {
 			return value.Value{}
 		}
 		return at.eval(e.Else)
-	case algebra.Over:
+	case plan.Over:
 		return at.overEach(e)
 	}
 	return at.unary(e)
 }
 
 // unary returns the value of an expression that is null when one of its operands is.
-func (at *place) unary(e algebra.Expr) value.Value {
+func (at *place) unary(e plan.Expr) value.Value {
 	switch e := e.(type) {
-	case algebra.Part:
+	case plan.Part:
 		return member(at.eval(e.X), e.Path)
-	case algebra.SetPart:
+	case plan.SetPart:
 		return setPart(at.eval(e.X), e.Path, at.eval(e.V))
-	case algebra.As:
+	case plan.As:
 		return held(at.eval(e.X), e.T)
-	case algebra.ToJSON:
+	case plan.ToJSON:
 		return inJSON(at.eval(e.X))
-	case algebra.Convert:
+	case plan.Convert:
 		x := at.eval(e.X)
 		if e.X.Type() == schema.JSON {
 			x = converting(x, e.T)
 		}
 		return converted(x, e.T)
-	case algebra.Widen:
+	case plan.Widen:
 		return widened(at.eval(e.X), e.T)
-	case algebra.Matches:
+	case plan.Matches:
 		return at.matches(at.eval(e.X), e.Regex)
 	}
 	return at.date(e)
 }
 
 // constant is the value of a Const as an expression has it.
-func constant(e algebra.Const) value.Value {
+func constant(e plan.Const) value.Value {
 	switch e.T {
 	case schema.JSON:
 		return inJSON(e.Value)
@@ -90,7 +90,7 @@ func constant(e algebra.Const) value.Value {
 	return e.Value
 }
 
-func (at *place) all(es []algebra.Expr) []value.Value {
+func (at *place) all(es []plan.Expr) []value.Value {
 	out := make([]value.Value, len(es))
 	for i, e := range es {
 		out[i] = at.eval(e)
@@ -107,12 +107,12 @@ func (at *place) over(up int) over {
 }
 
 // overEach computes something for each element of a list.
-func (at *place) overEach(e algebra.Over) value.Value {
+func (at *place) overEach(e plan.Over) value.Value {
 	list := at.eval(e.Input)
 	if list.Kind() != value.Array {
 		return value.Value{}
 	}
-	if e.Do == algebra.ReduceEach {
+	if e.Do == plan.ReduceEach {
 		so := at.eval(e.Initial)
 		for _, element := range list.List() {
 			so = at.within(over{element, so}).eval(e.Body)
@@ -130,7 +130,7 @@ func (at *place) overEach(e algebra.Over) value.Value {
 	out := []value.Value{}
 	for _, element := range list.List() {
 		v := at.within(over{element: element}).eval(e.Body)
-		if e.Do == algebra.MapEach {
+		if e.Do == plan.MapEach {
 			out = append(out, v)
 		} else if v.Bool() && len(out) < most {
 			out = append(out, element)

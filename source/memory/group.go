@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -13,7 +13,7 @@ import (
 // alike reports whether two values are the same key of a group: null is the same as null.
 func alike(a, b value.Value) bool { return value.Equal(a, b) }
 
-func (r *reading) group(s *algebra.Group, in records) []value.Row {
+func (r *reading) group(s *plan.Group, in records) []value.Row {
 	type group struct {
 		keys    []value.Value
 		members []value.Row
@@ -41,7 +41,7 @@ func (r *reading) group(s *algebra.Group, in records) []value.Row {
 	return out
 }
 
-func (r *reading) buckets(s *algebra.Buckets, in records) []value.Row {
+func (r *reading) buckets(s *plan.Buckets, in records) []value.Row {
 	type member struct {
 		by  value.Value
 		row value.Row
@@ -83,10 +83,10 @@ func (r *reading) buckets(s *algebra.Buckets, in records) []value.Row {
 }
 
 // accumulated computes accumulators over the rows of a group, which are in order.
-func (in records) accumulated(as []algebra.Accumulator, rows []value.Row) value.Row {
+func (in records) accumulated(as []plan.Accumulator, rows []value.Row) value.Row {
 	out := make(value.Row, len(as))
 	for i, a := range as {
-		if a.Op == algebra.Count {
+		if a.Op == plan.Count {
 			out[i] = value.OfInt(int64(len(rows)))
 			continue
 		}
@@ -99,30 +99,30 @@ func (in records) accumulated(as []algebra.Accumulator, rows []value.Row) value.
 	return out
 }
 
-func (in records) accumulate(a algebra.Accumulator, values []value.Value) value.Value {
+func (in records) accumulate(a plan.Accumulator, values []value.Value) value.Value {
 	switch a.Op {
-	case algebra.Push:
+	case plan.Push:
 		return value.OfArray(values)
-	case algebra.AddToSet:
+	case plan.AddToSet:
 		return set(values)
-	case algebra.First:
+	case plan.First:
 		return append(values, value.Value{})[0]
-	case algebra.Last:
+	case plan.Last:
 		return append([]value.Value{{}}, values...)[len(values)]
 	}
 	values = slices.DeleteFunc(values, value.Value.IsNull)
 	switch a.Op {
-	case algebra.Sum:
+	case plan.Sum:
 		return sum(values, a.T)
-	case algebra.Avg:
+	case plan.Avg:
 		return average(values)
-	case algebra.Min:
+	case plan.Min:
 		return extreme(values, 1)
-	case algebra.Max:
+	case plan.Max:
 		return extreme(values, -1)
-	case algebra.StdDevPop:
+	case plan.StdDevPop:
 		return deviation(values, 0)
-	case algebra.StdDevSamp:
+	case plan.StdDevSamp:
 		return deviation(values, 1)
 	}
 	in.fail("memory knows no accumulator %d", a.Op)

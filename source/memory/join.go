@@ -3,7 +3,7 @@ package memory
 import (
 	"slices"
 
-	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -16,7 +16,7 @@ type pairing struct {
 }
 
 // right evaluates a Program and the right sides of pairs over what it gives.
-func (r *reading) right(p *algebra.Program, on []algebra.Pair, outer *place) pairing {
+func (r *reading) right(p *plan.Program, on []plan.Pair, outer *place) pairing {
 	out := pairing{rows: r.program(p, given{outer: outer})}
 	in := records{reading: r, shape: new(p.Out()), given: given{outer: outer}}
 	for _, row := range out.rows {
@@ -31,7 +31,7 @@ func (r *reading) right(p *algebra.Program, on []algebra.Pair, outer *place) pai
 }
 
 // matching returns the rows for which all pairs are equal; null equals nothing.
-func (p pairing) matching(on []algebra.Pair, at *place) []value.Row {
+func (p pairing) matching(on []plan.Pair, at *place) []value.Row {
 	left := make([]value.Value, len(on))
 	for i, pair := range on {
 		left[i] = at.eval(pair.Left)
@@ -45,7 +45,7 @@ func (p pairing) matching(on []algebra.Pair, at *place) []value.Row {
 	return out
 }
 
-func (r *reading) join(s *algebra.Join, in records) []value.Row {
+func (r *reading) join(s *plan.Join, in records) []value.Row {
 	right := r.right(s.Right, s.On, in.outer)
 	width := len(s.Right.Out().Columns)
 	return r.each(in, func(at *place) []value.Row {
@@ -60,7 +60,7 @@ func (r *reading) join(s *algebra.Join, in records) []value.Row {
 	})
 }
 
-func (r *reading) nest(s *algebra.Nest, in records) []value.Row {
+func (r *reading) nest(s *plan.Nest, in records) []value.Row {
 	shape := new(s.Right.Out())
 	var right pairing
 	if !s.Correlated {
@@ -75,7 +75,7 @@ func (r *reading) nest(s *algebra.Nest, in records) []value.Row {
 	})
 }
 
-func (r *reading) closure(s *algebra.Closure, in records) []value.Row {
+func (r *reading) closure(s *plan.Closure, in records) []value.Row {
 	shape := s.Right.Out()
 	rows := r.program(s.Right, given{outer: in.outer})
 	from, to := make([]value.Value, len(rows)), make([]value.Value, len(rows))
@@ -110,7 +110,7 @@ func withDepth(o value.Value, name string, steps int64) value.Value {
 }
 
 // objects is records as a list of objects.
-func objects(shape *algebra.Shape, rows []value.Row) value.Value {
+func objects(shape *plan.Shape, rows []value.Row) value.Value {
 	list := make([]value.Value, len(rows))
 	for i, row := range rows {
 		list[i] = object(shape, row)
@@ -119,7 +119,7 @@ func objects(shape *algebra.Shape, rows []value.Row) value.Value {
 }
 
 // object is a record as an object of its visible columns, each where its path says.
-func object(shape *algebra.Shape, row value.Row) value.Value {
+func object(shape *plan.Shape, row value.Row) value.Value {
 	var places []columnAt
 	for i := range shape.Columns {
 		c := &shape.Columns[i]

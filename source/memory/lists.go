@@ -3,25 +3,25 @@ package memory
 import (
 	"slices"
 
-	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // lists returns the values of the operators on lists, none of which is null.
-func lists(e algebra.Apply, args []value.Value) (value.Value, bool) {
-	if e.Op == algebra.JoinLists {
+func lists(e plan.Apply, args []value.Value) (value.Value, bool) {
+	if e.Op == plan.JoinLists {
 		return joined(args), true
 	}
 	list := args[0].List()
 	is := args[0].Kind() == value.Array
 	var v value.Value // null for what is no list
 	switch e.Op {
-	case algebra.Size:
+	case plan.Size:
 		if is {
 			v = value.OfInt(int64(len(list)))
 		}
-	case algebra.ElemAt:
+	case plan.ElemAt:
 		i, n := args[1].Int(), int64(len(list))
 		if i < 0 {
 			i += n
@@ -29,11 +29,11 @@ func lists(e algebra.Apply, args []value.Value) (value.Value, bool) {
 		if 0 <= i && i < n {
 			v = list[i]
 		}
-	case algebra.SliceList:
+	case plan.SliceList:
 		if is && args[2].Int() > 0 {
 			v = sublist(list, args[1].Int(), args[2].Int())
 		}
-	case algebra.SumList, algebra.AvgList, algebra.MinList, algebra.MaxList:
+	case plan.SumList, plan.AvgList, plan.MinList, plan.MaxList:
 		if is {
 			v = ofNumbers(e.Op, list)
 		}
@@ -66,7 +66,7 @@ func sublist(list []value.Value, from, length int64) value.Value {
 }
 
 // ofNumbers computes over the numbers in a list, each as a Double.
-func ofNumbers(op algebra.Op, list []value.Value) value.Value {
+func ofNumbers(op plan.Op, list []value.Value) value.Value {
 	var numbers []value.Value
 	for _, e := range list {
 		if f := held(e, schema.Double); !f.IsNull() {
@@ -74,13 +74,13 @@ func ofNumbers(op algebra.Op, list []value.Value) value.Value {
 		}
 	}
 	switch {
-	case op == algebra.SumList:
+	case op == plan.SumList:
 		return sum(numbers, schema.Double)
 	case len(numbers) == 0:
 		return value.Value{}
-	case op == algebra.AvgList:
+	case op == plan.AvgList:
 		return average(numbers)
-	case op == algebra.MinList:
+	case op == plan.MinList:
 		return slices.MinFunc(numbers, value.Order)
 	}
 	return slices.MaxFunc(numbers, value.Order)

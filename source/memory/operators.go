@@ -3,22 +3,22 @@ package memory
 import (
 	"math"
 
-	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // apply returns the value of an operator.
-func (at *place) apply(e algebra.Apply) value.Value {
+func (at *place) apply(e plan.Apply) value.Value {
 	switch e.Op {
-	case algebra.And, algebra.Or:
+	case plan.And, plan.Or:
 		for _, arg := range e.Args {
-			if at.eval(arg).Bool() == (e.Op == algebra.Or) {
-				return value.OfBool(e.Op == algebra.Or)
+			if at.eval(arg).Bool() == (e.Op == plan.Or) {
+				return value.OfBool(e.Op == plan.Or)
 			}
 		}
-		return value.OfBool(e.Op == algebra.And)
-	case algebra.IfNull:
+		return value.OfBool(e.Op == plan.And)
+	case plan.IfNull:
 		for _, arg := range e.Args {
 			if v := at.eval(arg); !v.IsNull() {
 				return v
@@ -35,7 +35,7 @@ func (at *place) apply(e algebra.Apply) value.Value {
 			return value.Value{}
 		}
 	}
-	for _, family := range []func(algebra.Apply, []value.Value) (value.Value, bool){arithmetic, text, lists} {
+	for _, family := range []func(plan.Apply, []value.Value) (value.Value, bool){arithmetic, text, lists} {
 		if v, ok := family(e, args); ok {
 			return v
 		}
@@ -45,31 +45,31 @@ func (at *place) apply(e algebra.Apply) value.Value {
 }
 
 // ofNull returns the values of the operators that are never null, and whether e is one.
-func ofNull(e algebra.Apply, args []value.Value) (value.Value, bool) {
+func ofNull(e plan.Apply, args []value.Value) (value.Value, bool) {
 	switch e.Op {
-	case algebra.Eq, algebra.Ne, algebra.Gt, algebra.Gte, algebra.Lt, algebra.Lte:
+	case plan.Eq, plan.Ne, plan.Gt, plan.Gte, plan.Lt, plan.Lte:
 		return value.OfBool(compared(e.Op, args[0], args[1], e.Args[0].Type())), true
-	case algebra.Same:
-		return value.OfBool(!args[0].IsNull() && !args[1].IsNull() && compared(algebra.Eq, args[0], args[1], e.Args[0].Type())), true
-	case algebra.Cmp:
+	case plan.Same:
+		return value.OfBool(!args[0].IsNull() && !args[1].IsNull() && compared(plan.Eq, args[0], args[1], e.Args[0].Type())), true
+	case plan.Cmp:
 		return value.OfInt(int64(value.Order(args[0], args[1]))), true
-	case algebra.IsNull:
+	case plan.IsNull:
 		return value.OfBool(args[0].IsNull()), true
-	case algebra.Not:
+	case plan.Not:
 		return value.OfBool(!args[0].Bool()), true
-	case algebra.Truth:
+	case plan.Truth:
 		x := args[0]
 		return value.OfBool(!x.IsNull() && !value.Equal(x, value.OfBool(false)) && !value.Equal(x, value.OfInt(0))), true
-	case algebra.InList:
+	case plan.InList:
 		for _, element := range args[1].List() {
 			if value.Equal(args[0], element) {
 				return value.OfBool(true), true
 			}
 		}
 		return value.OfBool(false), true
-	case algebra.IsList:
+	case plan.IsList:
 		return value.OfBool(args[0].Kind() == value.Array), true
-	case algebra.TypeOf:
+	case plan.TypeOf:
 		names := map[value.Kind]string{value.Null: "null", value.Bool: "bool", value.Int: "number", value.Decimal: "number",
 			value.String: "string", value.Array: "array", value.Object: "object"}
 		return value.OfString(names[args[0].Kind()]), true
@@ -78,31 +78,31 @@ func ofNull(e algebra.Apply, args []value.Value) (value.Value, bool) {
 }
 
 // compared reports whether x stands in op to y. Two objects, or two lists, are neither less nor more.
-func compared(op algebra.Op, x, y value.Value, t schema.Type) bool {
+func compared(op plan.Op, x, y value.Value, t schema.Type) bool {
 	equal, order := value.Order(x, y) == 0, value.Order(x, y)
 	if t == schema.JSON {
 		equal, order = value.Equal(x, y), orderJSON(x, y)
 	}
 	switch op {
-	case algebra.Eq:
+	case plan.Eq:
 		return equal
-	case algebra.Ne:
+	case plan.Ne:
 		return !equal
-	case algebra.Gt:
+	case plan.Gt:
 		return order > 0
-	case algebra.Gte:
+	case plan.Gte:
 		return order > 0 || equal
-	case algebra.Lt:
+	case plan.Lt:
 		return order < 0
 	}
 	return order < 0 || equal
 }
 
 // arithmetic returns the values of the operators on numbers and dates.
-func arithmetic(e algebra.Apply, args []value.Value) (value.Value, bool) {
+func arithmetic(e plan.Apply, args []value.Value) (value.Value, bool) {
 	x := args[0]
 	switch e.Op {
-	case algebra.Add, algebra.Sub, algebra.Mul, algebra.Div, algebra.Mod:
+	case plan.Add, plan.Sub, plan.Mul, plan.Div, plan.Mod:
 		so := x
 		for _, y := range args[1:] {
 			if so = binary(e.Op, e.T, so, y); so.IsNull() {
@@ -110,13 +110,13 @@ func arithmetic(e algebra.Apply, args []value.Value) (value.Value, bool) {
 			}
 		}
 		return so, true
-	case algebra.Abs, algebra.Ceil, algebra.Floor:
+	case plan.Abs, plan.Ceil, plan.Floor:
 		return whole(e.Op, e.T, x), true
-	case algebra.Trunc:
+	case plan.Trunc:
 		return rounded(e.T, x, args[1].Int(), cut), true
-	case algebra.Round:
+	case plan.Round:
 		return rounded(e.T, x, args[1].Int(), nearest), true
-	case algebra.Millis:
+	case plan.Millis:
 		return value.OfInt((x.Micros() - args[1].Micros()) / 1000), true
 	}
 	return value.Value{}, false
@@ -128,11 +128,11 @@ func operand(f float64) bool {
 	return f == 0 || size >= 1e-150 && size <= 1e150 // no NaN is
 }
 
-func binary(op algebra.Op, t schema.Type, x, y value.Value) value.Value {
+func binary(op plan.Op, t schema.Type, x, y value.Value) value.Value {
 	if t == schema.Double {
 		return doubles(op, x.Float(), y.Float())
 	}
-	if op == algebra.Mod {
+	if op == plan.Mod {
 		if y.Int() == 0 {
 			return value.Value{}
 		}
@@ -144,11 +144,11 @@ func binary(op algebra.Op, t schema.Type, x, y value.Value) value.Value {
 		return value.Value{}
 	}
 	switch op {
-	case algebra.Add:
+	case plan.Add:
 		a = a.plus(b)
-	case algebra.Sub:
+	case plan.Sub:
 		a = a.minus(b)
-	case algebra.Mul:
+	case plan.Mul:
 		a = a.times(b)
 	default: // Div is of Doubles
 		return value.Value{}
@@ -164,26 +164,26 @@ func (d decimal) as(t schema.Type) value.Value {
 	return d.decimal()
 }
 
-func doubles(op algebra.Op, x, y float64) value.Value {
+func doubles(op plan.Op, x, y float64) value.Value {
 	if !operand(x) || !operand(y) {
 		return value.Value{}
 	}
 	switch op {
-	case algebra.Add:
+	case plan.Add:
 		return double(x + y)
-	case algebra.Sub:
+	case plan.Sub:
 		return double(x - y)
-	case algebra.Mul:
+	case plan.Mul:
 		return double(x * y)
 	}
-	if y == 0 || op != algebra.Div {
+	if y == 0 || op != plan.Div {
 		return value.Value{}
 	}
 	return double(x / y)
 }
 
 // whole is Abs, Ceil or Floor.
-func whole(op algebra.Op, t schema.Type, x value.Value) value.Value {
+func whole(op plan.Op, t schema.Type, x value.Value) value.Value {
 	if t == schema.Double && !operand(x.Float()) {
 		return value.Value{}
 	}
@@ -192,9 +192,9 @@ func whole(op algebra.Op, t schema.Type, x value.Value) value.Value {
 		return value.Value{}
 	}
 	switch {
-	case op == algebra.Ceil:
+	case op == plan.Ceil:
 		d = d.round(0, up)
-	case op == algebra.Floor:
+	case op == plan.Floor:
 		d = d.round(0, down)
 	case d.units.Sign() < 0:
 		d.units = d.units.Neg(d.units)

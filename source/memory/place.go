@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -15,7 +15,7 @@ import (
 // A place is where an expression stands: at a record, and within lists.
 type place struct {
 	*reading
-	shape *algebra.Shape
+	shape *plan.Shape
 	row   value.Row
 	outer *place // the record for which a Nest makes its list
 	overs []over // the lists that are looked at, the innermost last
@@ -57,7 +57,7 @@ func (at *place) above(up int) *place {
 }
 
 // seen is what an expression sees of a column that holds v: null where what is stored isn't of the column's type.
-func seen(c *algebra.Column, v value.Value) value.Value {
+func seen(c *plan.Column, v value.Value) value.Value {
 	if c.Field == nil {
 		return v
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/algebra"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -55,7 +55,7 @@ func (r *reading) leaving() ([]value.Row, error) {
 }
 
 // program returns the records that p gives, in order.
-func (r *reading) program(p *algebra.Program, g given) []value.Row {
+func (r *reading) program(p *plan.Program, g given) []value.Row {
 	shape := &p.Base
 	rows := ordered(shape, r.from(p, g))
 	for _, s := range p.Stages {
@@ -72,8 +72,8 @@ func (r *reading) program(p *algebra.Program, g given) []value.Row {
 }
 
 // from returns the records that p begins with.
-func (r *reading) from(p *algebra.Program, g given) []value.Row {
-	if p.From == algebra.Input {
+func (r *reading) from(p *plan.Program, g given) []value.Row {
+	if p.From == plan.Input {
 		return g.input
 	}
 	if p.From < 0 || p.From >= len(r.plan.Views) {
@@ -96,7 +96,7 @@ func (r *reading) from(p *algebra.Program, g given) []value.Row {
 }
 
 // ordered returns rows in the order of their shape.
-func ordered(shape *algebra.Shape, rows []value.Row) []value.Row {
+func ordered(shape *plan.Shape, rows []value.Row) []value.Row {
 	rows = slices.Clone(rows)
 	slices.SortStableFunc(rows, func(a, b value.Row) int {
 		for _, p := range shape.Order {
@@ -126,7 +126,7 @@ func orderJSON(a, b value.Value) int {
 // A records is what a stage is given.
 type records struct {
 	*reading
-	shape *algebra.Shape
+	shape *plan.Shape
 	rows  []value.Row // in the shape's order
 	given
 }
@@ -137,31 +137,31 @@ func (in *records) at(row value.Row) *place {
 }
 
 // stage returns the records that a stage makes of those that it is given.
-func (r *reading) stage(s algebra.Stage, in records) []value.Row {
+func (r *reading) stage(s plan.Stage, in records) []value.Row {
 	switch s := s.(type) {
-	case *algebra.Filter:
+	case *plan.Filter:
 		return r.filter(s, in)
-	case *algebra.Map:
+	case *plan.Map:
 		return r.each(in, func(at *place) []value.Row { return []value.Row{at.columns(s.Columns, &s.Shape)} })
-	case *algebra.Slice:
+	case *plan.Slice:
 		return slice(s, in.rows)
-	case *algebra.Unwind:
+	case *plan.Unwind:
 		return r.each(in, func(at *place) []value.Row { return unwind(s, at) })
-	case *algebra.Union:
+	case *plan.Union:
 		return r.union(s, in)
-	case *algebra.Facet:
+	case *plan.Facet:
 		return r.facet(s, in)
-	case *algebra.Sample:
+	case *plan.Sample:
 		return sample(s, in)
-	case *algebra.Group:
+	case *plan.Group:
 		return r.group(s, in)
-	case *algebra.Buckets:
+	case *plan.Buckets:
 		return r.buckets(s, in)
-	case *algebra.Join:
+	case *plan.Join:
 		return r.join(s, in)
-	case *algebra.Nest:
+	case *plan.Nest:
 		return r.nest(s, in)
-	case *algebra.Closure:
+	case *plan.Closure:
 		return r.closure(s, in)
 	}
 	r.fail("memory knows no stage %T", s)
@@ -180,7 +180,7 @@ func (r *reading) each(in records, of func(*place) []value.Row) []value.Row {
 	return out
 }
 
-func (r *reading) filter(s *algebra.Filter, in records) []value.Row {
+func (r *reading) filter(s *plan.Filter, in records) []value.Row {
 	holds := func(rooted) bool { return true }
 	if s.Where != nil {
 		var err error
@@ -198,10 +198,10 @@ func (r *reading) filter(s *algebra.Filter, in records) []value.Row {
 }
 
 // columns computes the columns of a shape. A Ref passes on what is stored, unless the column tells that it is computed.
-func (at *place) columns(es []algebra.Expr, shape *algebra.Shape) value.Row {
+func (at *place) columns(es []plan.Expr, shape *plan.Shape) value.Row {
 	out := make(value.Row, len(es))
 	for i, e := range es {
-		if ref, ok := e.(algebra.Ref); ok && shape.Columns[i].Field != nil {
+		if ref, ok := e.(plan.Ref); ok && shape.Columns[i].Field != nil {
 			out[i] = at.row[ref.Column]
 		} else {
 			out[i] = at.eval(e)
@@ -210,7 +210,7 @@ func (at *place) columns(es []algebra.Expr, shape *algebra.Shape) value.Row {
 	return out
 }
 
-func slice(s *algebra.Slice, rows []value.Row) []value.Row {
+func slice(s *plan.Slice, rows []value.Row) []value.Row {
 	rows = rows[min(s.Skip, int64(len(rows))):]
 	if s.Limit >= 0 {
 		rows = rows[:min(s.Limit, int64(len(rows)))]
@@ -218,7 +218,7 @@ func slice(s *algebra.Slice, rows []value.Row) []value.Row {
 	return rows
 }
 
-func unwind(s *algebra.Unwind, at *place) []value.Row {
+func unwind(s *plan.Unwind, at *place) []value.Row {
 	list := at.eval(s.List)
 	elements := list.List()
 	if list.Kind() != value.Array && !list.IsNull() {
@@ -234,12 +234,12 @@ func unwind(s *algebra.Unwind, at *place) []value.Row {
 	return out
 }
 
-func (r *reading) union(s *algebra.Union, in records) []value.Row {
+func (r *reading) union(s *plan.Union, in records) []value.Row {
 	right := records{reading: r, shape: new(s.Right.Out()), rows: r.program(s.Right, given{outer: in.outer}), given: in.given}
 	var out []value.Row
 	for side, of := range []struct {
 		records
-		es []algebra.Expr
+		es []plan.Expr
 	}{{in, s.Left}, {right, s.Added}} {
 		for i, row := range of.rows {
 			if r.stopped() {
@@ -251,7 +251,7 @@ func (r *reading) union(s *algebra.Union, in records) []value.Row {
 	return out
 }
 
-func (r *reading) facet(s *algebra.Facet, in records) []value.Row {
+func (r *reading) facet(s *plan.Facet, in records) []value.Row {
 	row := make(value.Row, len(s.Branches))
 	for i, b := range s.Branches {
 		rows := r.program(b, given{input: in.rows, outer: in.outer})
@@ -261,7 +261,7 @@ func (r *reading) facet(s *algebra.Facet, in records) []value.Row {
 }
 
 // sample draws by a digest, so that the same records give the same sample wherever they are stored.
-func sample(s *algebra.Sample, in records) []value.Row {
+func sample(s *plan.Sample, in records) []value.Row {
 	type drawn struct {
 		digest string
 		i      int
@@ -286,7 +286,7 @@ func sample(s *algebra.Sample, in records) []value.Row {
 }
 
 // digested is the text of a column in a digest.
-func digested(c *algebra.Column, v value.Value) string {
+func digested(c *plan.Column, v value.Value) string {
 	switch v = seen(c, v); {
 	case c.Type == schema.Any || c.Type == schema.Opaque:
 		return ""

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/algebra"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -20,28 +20,28 @@ var typeNames = map[string]schema.Type{"any": schema.Any, "string": schema.Strin
 
 // columns makes a shape of "name type" each, "-" for the name of a hidden one, ordered by the columns in order: 1 is
 // the first, -1 the first descending.
-func columns(order []int, of ...string) algebra.Shape {
-	var s algebra.Shape
+func columns(order []int, of ...string) plan.Shape {
+	var s plan.Shape
 	for _, c := range of {
 		name, is, _ := strings.Cut(c, " ")
-		column := algebra.Column{Path: query.ParsePath(name), Type: typeNames[is]}
+		column := plan.Column{Path: query.ParsePath(name), Type: typeNames[is]}
 		if name == "-" {
 			column.Path = nil
 		}
 		s.Columns = append(s.Columns, column)
 	}
 	for _, o := range order {
-		s.Order = append(s.Order, algebra.Place{Column: max(o, -o) - 1, Desc: o < 0})
+		s.Order = append(s.Order, plan.Place{Column: max(o, -o) - 1, Desc: o < 0})
 	}
 	return s
 }
 
-func ref(s algebra.Shape, column int) algebra.Expr {
-	return algebra.Ref{Column: column - 1, T: s.Columns[column-1].Type}
+func ref(s plan.Shape, column int) plan.Expr {
+	return plan.Ref{Column: column - 1, T: s.Columns[column-1].Type}
 }
 
 // rowsOf reads records from lines of JSON.
-func rowsOf(s algebra.Shape, lines string) []value.Row {
+func rowsOf(s plan.Shape, lines string) []value.Row {
 	var out []value.Row
 	for line := range strings.Lines(lines) {
 		if line = strings.TrimSpace(line); line == "" {
@@ -75,10 +75,10 @@ func table(rows []value.Row) string {
 }
 
 // stages evaluates stages over records and compares what they give.
-func stages(t *testing.T, base algebra.Shape, lines, want string, of ...algebra.Stage) {
+func stages(t *testing.T, base plan.Shape, lines, want string, of ...plan.Stage) {
 	t.Helper()
 	r := &reading{ctx: t.Context(), plan: &policy.Plan{}}
-	rows := r.program(&algebra.Program{From: algebra.Input, Base: base, Stages: of}, given{input: rowsOf(base, lines)})
+	rows := r.program(&plan.Program{From: plan.Input, Base: base, Stages: of}, given{input: rowsOf(base, lines)})
 	want = strings.ReplaceAll(strings.TrimSpace(want), "\t", "")
 	if got := table(rows); r.err != nil || got != want {
 		t.Errorf("%v\n%s\nwant\n%s", r.err, got, want)
@@ -96,10 +96,10 @@ var (
 		[6, "b", 2, 1e308, 1, "x"]`
 )
 
-func accumulators(base algebra.Shape, of ...any) []algebra.Accumulator {
-	var out []algebra.Accumulator
+func accumulators(base plan.Shape, of ...any) []plan.Accumulator {
+	var out []plan.Accumulator
 	for i := 0; i < len(of); i += 2 {
-		a := algebra.Accumulator{Op: of[i].(algebra.Accumulate)}
+		a := plan.Accumulator{Op: of[i].(plan.Accumulate)}
 		if column := of[i+1].(int); column > 0 {
 			a.X = ref(base, column)
 			a.T = a.X.Type()
@@ -110,8 +110,8 @@ func accumulators(base algebra.Shape, of ...any) []algebra.Accumulator {
 }
 
 func TestGroup(t *testing.T) {
-	group := func(of ...any) *algebra.Group {
-		g := &algebra.Group{Keys: []algebra.Expr{ref(sales, 2)}, Accumulators: accumulators(sales, of...)}
+	group := func(of ...any) *plan.Group {
+		g := &plan.Group{Keys: []plan.Expr{ref(sales, 2)}, Accumulators: accumulators(sales, of...)}
 		g.Shape = columns([]int{1}, append([]string{"_id string"}, slices.Repeat([]string{"- json"}, len(g.Accumulators))...)...)
 		return g
 	}
@@ -119,31 +119,31 @@ func TestGroup(t *testing.T) {
 		null 2 4 4 4
 		"a" 2 null 1 9223372036854775807
 		"b" 2 4 2 2`,
-		group(algebra.Count, 0, algebra.Sum, 3, algebra.Min, 3, algebra.Max, 3))
+		group(plan.Count, 0, plan.Sum, 3, plan.Min, 3, plan.Max, 3))
 	stages(t, sales, salesRows, `
 		null 4f 1e+308f 1e+308f 5d
 		"a" 4611686018427388000f 0.3f 0.15f 123456789012345678901234567890.1d
 		"b" 2f 1e+308f 5e+307f 1.1d`,
-		group(algebra.Avg, 3, algebra.Sum, 4, algebra.Avg, 4, algebra.Sum, 5))
-	stages(t, sales, "", "", group(algebra.Avg, 3))
+		group(plan.Avg, 3, plan.Sum, 4, plan.Avg, 4, plan.Sum, 5))
+	stages(t, sales, "", "", group(plan.Avg, 3))
 	// In the order of the records: by id.
 	stages(t, sales, salesRows, `
 		null null 5d [null,[2]] [null,[2]]
 		"a" 0.1d 123456789012345678901234567890d [1,1.0] [1]
 		"b" 0.10d 1d [{"k":1},"x"] ["x",{"k":1}]`,
-		group(algebra.First, 5, algebra.Last, 5, algebra.Push, 6, algebra.AddToSet, 6))
+		group(plan.First, 5, plan.Last, 5, plan.Push, 6, plan.AddToSet, 6))
 
 	descending := sales
-	descending.Order = []algebra.Place{{Column: 0, Desc: true}}
+	descending.Order = []plan.Place{{Column: 0, Desc: true}}
 	stages(t, descending, salesRows, `
 		null 4
 		"a" 2
-		"b" 6`, group(algebra.First, 1))
+		"b" 6`, group(plan.First, 1))
 }
 
 func TestGroupKeys(t *testing.T) {
 	base := columns([]int{1}, "id integer", "j json")
-	g := &algebra.Group{Keys: []algebra.Expr{ref(base, 2)}, Accumulators: accumulators(base, algebra.Count, 0, algebra.Push, 1), Shape: columns([]int{1}, "_id json", "n integer", "ids json")}
+	g := &plan.Group{Keys: []plan.Expr{ref(base, 2)}, Accumulators: accumulators(base, plan.Count, 0, plan.Push, 1), Shape: columns([]int{1}, "_id json", "n integer", "ids json")}
 	stages(t, base, `
 		[1, {"a":1,"b":2}]
 		[2, {"b":2.0,"a":1}]
@@ -165,16 +165,16 @@ func TestGroupKeys(t *testing.T) {
 		[1] 1 [10]
 		true 1 [11]`, g)
 
-	count := &algebra.Group{Always: true, Accumulators: accumulators(base, algebra.Count, 0), Shape: columns(nil, "n integer")}
+	count := &plan.Group{Always: true, Accumulators: accumulators(base, plan.Count, 0), Shape: columns(nil, "n integer")}
 	stages(t, base, "", "0", count)
-	all := &algebra.Group{Always: true, Accumulators: accumulators(base, algebra.Sum, 1, algebra.Avg, 1, algebra.Min, 1, algebra.First, 1, algebra.Push, 2, algebra.AddToSet, 2, algebra.StdDevPop, 1),
+	all := &plan.Group{Always: true, Accumulators: accumulators(base, plan.Sum, 1, plan.Avg, 1, plan.Min, 1, plan.First, 1, plan.Push, 2, plan.AddToSet, 2, plan.StdDevPop, 1),
 		Shape: columns(nil, "a integer", "b double", "c integer", "d integer", "e json", "f json", "g double")}
 	stages(t, base, "", "0 null null null [] [] null", all)
 }
 
 func TestSums(t *testing.T) {
 	base := columns([]int{1}, "id integer", "x double")
-	all := &algebra.Group{Accumulators: accumulators(base, algebra.Sum, 2, algebra.StdDevPop, 2, algebra.StdDevSamp, 2),
+	all := &plan.Group{Accumulators: accumulators(base, plan.Sum, 2, plan.StdDevPop, 2, plan.StdDevSamp, 2),
 		Shape: columns(nil, "sum double", "pop double", "samp double")}
 	for _, tt := range []struct{ lines, want string }{
 		{"[1,0.1]\n[2,0.2]\n[3,0.3]\n[4,-0.6]", "0f 0.35355339059327373f 0.408248290463863f"},
@@ -193,8 +193,8 @@ func TestSums(t *testing.T) {
 
 func TestBuckets(t *testing.T) {
 	base := columns([]int{1}, "id integer", "x integer")
-	buckets := func(n int64) *algebra.Buckets {
-		return &algebra.Buckets{By: ref(base, 2), N: n, Accumulators: accumulators(base, algebra.Count, 0, algebra.Push, 1),
+	buckets := func(n int64) *plan.Buckets {
+		return &plan.Buckets{By: ref(base, 2), N: n, Accumulators: accumulators(base, plan.Count, 0, plan.Push, 1),
 			Shape: columns([]int{1}, "min integer", "max integer", "n integer", "ids json")}
 	}
 	lines := "[1,5]\n[2,1]\n[3,3]\n[4,2]\n[5,4]"
@@ -210,13 +210,13 @@ func TestBuckets(t *testing.T) {
 func TestMapAndSlice(t *testing.T) {
 	base := columns([]int{1}, "id integer", "x integer")
 	lines := "[1,5]\n[2,null]\n[3,3]\n[4,5]"
-	sorted := &algebra.Map{Columns: []algebra.Expr{ref(base, 1), ref(base, 2)}, Shape: columns([]int{-2, 1}, "id integer", "x integer")}
+	sorted := &plan.Map{Columns: []plan.Expr{ref(base, 1), ref(base, 2)}, Shape: columns([]int{-2, 1}, "id integer", "x integer")}
 	stages(t, base, lines, "1 5\n4 5\n3 3\n2 null", sorted)
-	stages(t, base, lines, "4 5\n3 3", sorted, &algebra.Slice{Skip: 1, Limit: 2, Shape: sorted.Shape})
-	stages(t, base, lines, "2 null", sorted, &algebra.Slice{Skip: 3, Limit: -1, Shape: sorted.Shape})
-	stages(t, base, lines, "", &algebra.Slice{Skip: 9, Limit: 2, Shape: base})
-	stages(t, base, lines, "", &algebra.Slice{Limit: 0, Shape: base})
-	swapped := &algebra.Map{Columns: []algebra.Expr{ref(base, 2), algebra.Apply{Op: algebra.Add, T: schema.Integer, Args: []algebra.Expr{ref(base, 1), ref(base, 2)}}},
+	stages(t, base, lines, "4 5\n3 3", sorted, &plan.Slice{Skip: 1, Limit: 2, Shape: sorted.Shape})
+	stages(t, base, lines, "2 null", sorted, &plan.Slice{Skip: 3, Limit: -1, Shape: sorted.Shape})
+	stages(t, base, lines, "", &plan.Slice{Skip: 9, Limit: 2, Shape: base})
+	stages(t, base, lines, "", &plan.Slice{Limit: 0, Shape: base})
+	swapped := &plan.Map{Columns: []plan.Expr{ref(base, 2), plan.Apply{Op: plan.Add, T: schema.Integer, Args: []plan.Expr{ref(base, 1), ref(base, 2)}}},
 		Shape: columns([]int{1, 2}, "x integer", "s integer")}
 	stages(t, base, lines, "null null\n3 6\n5 6\n5 9", swapped)
 }
@@ -227,13 +227,13 @@ func TestFilter(t *testing.T) {
 	where := func(path ...string) query.Filter {
 		return query.Compare{Path: path, Op: query.Eq, Value: value.OfInt(1)}
 	}
-	stages(t, base, lines, "1 {\"a\":1}", &algebra.Filter{Where: where("_id.y"), Shape: base})
-	stages(t, base, lines, "1 {\"a\":1}\n2 [{\"a\":1}]", &algebra.Filter{Where: where("j", "a"), Shape: base})
-	more := algebra.Apply{Op: algebra.Gt, T: schema.Boolean, Args: []algebra.Expr{ref(base, 1), lit("1", schema.Integer)}}
-	stages(t, base, lines, "2 [{\"a\":1}]", &algebra.Filter{Where: where("j", "a"), If: more, Shape: base})
-	stages(t, base, lines, "", &algebra.Filter{If: lit("null", schema.Boolean), Shape: base})
+	stages(t, base, lines, "1 {\"a\":1}", &plan.Filter{Where: where("_id.y"), Shape: base})
+	stages(t, base, lines, "1 {\"a\":1}\n2 [{\"a\":1}]", &plan.Filter{Where: where("j", "a"), Shape: base})
+	more := plan.Apply{Op: plan.Gt, T: schema.Boolean, Args: []plan.Expr{ref(base, 1), lit("1", schema.Integer)}}
+	stages(t, base, lines, "2 [{\"a\":1}]", &plan.Filter{Where: where("j", "a"), If: more, Shape: base})
+	stages(t, base, lines, "", &plan.Filter{If: lit("null", schema.Boolean), Shape: base})
 	r := &reading{ctx: t.Context(), plan: &policy.Plan{}}
-	r.program(&algebra.Program{From: algebra.Input, Base: base, Stages: []algebra.Stage{&algebra.Filter{Where: where("nope"), Shape: base}}}, given{input: rowsOf(base, lines)})
+	r.program(&plan.Program{From: plan.Input, Base: base, Stages: []plan.Stage{&plan.Filter{Where: where("nope"), Shape: base}}}, given{input: rowsOf(base, lines)})
 	if problem.CodeOf(r.err) != problem.Internal {
 		t.Errorf("a column that isn't there: %v", r.err)
 	}
@@ -242,7 +242,7 @@ func TestFilter(t *testing.T) {
 func TestUnwind(t *testing.T) {
 	base := columns([]int{1}, "id integer", "j json")
 	lines := "[1,[3,null]]\n[2,null]\n[3,7]\n[4,[]]\n[5,{}]"
-	unwind := &algebra.Unwind{List: ref(base, 2), Shape: columns([]int{1, 4}, "id integer", "j json", "e json", "i integer")}
+	unwind := &plan.Unwind{List: ref(base, 2), Shape: columns([]int{1, 4}, "id integer", "j json", "e json", "i integer")}
 	stages(t, base, lines, "1 [3,null] 3 0\n1 [3,null] null 1\n3 7 7 0\n5 {} {} 0", unwind)
 	keep := *unwind
 	keep.Keep = true
@@ -252,28 +252,28 @@ func TestUnwind(t *testing.T) {
 func TestFacetAndSample(t *testing.T) {
 	base := columns([]int{1}, "id integer", "x integer")
 	lines := "[3,1]\n[1,2]\n[2,null]"
-	first := &algebra.Program{From: algebra.Input, Base: base, Stages: []algebra.Stage{&algebra.Slice{Limit: 2, Shape: base}}}
-	none := &algebra.Program{From: algebra.Input, Base: base, Stages: []algebra.Stage{&algebra.Slice{Limit: 0, Shape: base}}}
-	facet := &algebra.Facet{Branches: []*algebra.Program{first, none}, Shape: columns(nil, "a json", "b json")}
+	first := &plan.Program{From: plan.Input, Base: base, Stages: []plan.Stage{&plan.Slice{Limit: 2, Shape: base}}}
+	none := &plan.Program{From: plan.Input, Base: base, Stages: []plan.Stage{&plan.Slice{Limit: 0, Shape: base}}}
+	facet := &plan.Facet{Branches: []*plan.Program{first, none}, Shape: columns(nil, "a json", "b json")}
 	stages(t, base, lines, `[{"id":1,"x":2},{"id":2,"x":null}] []`, facet)
 	stages(t, base, "", "[] []", facet)
 
 	// The md5 of s1, s2 and s3 begin with 8d, fa and c0.
-	sample := func(n int64) *algebra.Sample { return &algebra.Sample{N: n, Seed: "s", Shape: base} }
+	sample := func(n int64) *plan.Sample { return &plan.Sample{N: n, Seed: "s", Shape: base} }
 	stages(t, base, lines, "1 2\n2 null\n3 1", sample(9))
 	stages(t, base, lines, "1 2\n3 1", sample(2))
 	stages(t, base, lines, "1 2", sample(1))
 	stages(t, base, lines, "", sample(0))
 	// That of 71.5, U+001F, 1 begins with 6c, that of 7, U+001F, 2 with 6d.
 	two := columns([]int{2, 1}, "id integer", "d decimal")
-	stages(t, two, "[1,1.50]\n[2,null]", "1 1.50d", &algebra.Sample{N: 1, Seed: "7", Shape: two})
+	stages(t, two, "[1,1.50]\n[2,null]", "1 1.50d", &plan.Sample{N: 1, Seed: "7", Shape: two})
 }
 
 func TestEnded(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	base := columns([]int{1}, "id integer")
-	r := &reading{ctx: ctx, plan: &policy.Plan{Program: &algebra.Program{From: algebra.Input, Base: base}}}
+	r := &reading{ctx: ctx, plan: &policy.Plan{Program: &plan.Program{From: plan.Input, Base: base}}}
 	if _, err := r.leaving(); problem.CodeOf(err) != problem.Cancelled {
 		t.Errorf("a cancelled query: %v", err)
 	}

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/textquery"
 	"github.com/bailiwick-dev/bailiwick/policy"
-	"github.com/bailiwick-dev/bailiwick/query/search"
 )
 
 // found reports whether a record has what is searched for, by the definition of search.Query alone. An index of a
@@ -15,11 +15,11 @@ func found(s *policy.Search, of record) bool {
 	var texts []string
 	for _, in := range s.In {
 		for _, f := range in.Fields {
-			texts = append(texts, line(search.Words(of.value(f).Text())))
+			texts = append(texts, line(textquery.Words(of.value(f).Text())))
 		}
 	}
 	somewhere := func(term string) bool {
-		words := line(search.Words(term))
+		words := line(textquery.Words(term))
 		return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, words) })
 	}
 	return !slices.ContainsFunc(s.Terms, func(t string) bool { return !somewhere(t) }) && !slices.ContainsFunc(s.Without, somewhere)

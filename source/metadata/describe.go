@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/safefs"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
-	"github.com/bailiwick-dev/bailiwick/source/metadata/confined"
 )
 
 // The bounds of the look for workspaces below a root, and of what is told of its failures.
@@ -53,8 +53,8 @@ type placed struct {
 func (s *Source) workspaces() []placed {
 	var out []placed
 	looks := 0
-	var look func(path string, at *confined.Folder, below int)
-	look = func(path string, at *confined.Folder, below int) {
+	var look func(path string, at *safefs.Folder, below int)
+	look = func(path string, at *safefs.Folder, below int) {
 		names := folders(at)
 		for _, name := range names {
 			if looks++; below == 0 || looks > maxLooks {
@@ -71,7 +71,7 @@ func (s *Source) workspaces() []placed {
 			out = append(out, placed{path, ws})
 		}
 	}
-	s.roots.Each(func(path string, at *confined.Folder) { look(path, at, maxBelow) })
+	s.roots.Each(func(path string, at *safefs.Folder) { look(path, at, maxBelow) })
 	slices.SortFunc(out, func(a, b placed) int { return strings.Compare(a.path, b.path) })
 	return out
 }

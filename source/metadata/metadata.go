@@ -15,11 +15,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/safefs"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
-	"github.com/bailiwick-dev/bailiwick/source/metadata/confined"
 )
 
 // Options say what a Source may open and what it tells of.
@@ -41,7 +41,7 @@ type Reader interface {
 	// Workspaces returns the folders that may hold those of a project, absolute, in the order in which they count.
 	Workspaces(project, home string) []string
 	// Open looks at a folder and takes it over: fs.ErrNotExist where it is no workspace.
-	Open(*confined.Folder) (Workspace, error)
+	Open(*safefs.Folder) (Workspace, error)
 }
 
 // A Workspace is a folder with descriptions of the objects of some connections. Close it.
@@ -54,7 +54,7 @@ type Workspace interface {
 
 // Objects are the descriptions of one connection and environment: each is a file of one folder.
 type Objects struct {
-	Folder      *confined.Folder
+	Folder      *safefs.Folder
 	Files       map[string]string // by object
 	Environment string            // "" where descriptions are of none
 	Fields      func(file string, data []byte) ([]schema.Field, error)
@@ -63,7 +63,7 @@ type Objects struct {
 // A Source is descriptions on disk. It keeps nothing open.
 type Source struct {
 	options Options
-	roots   confined.Roots
+	roots   safefs.Roots
 }
 
 // New returns a source. It refuses roots that aren't there.
@@ -71,7 +71,7 @@ func New(o Options) (*Source, error) {
 	if len(o.Roots) == 0 {
 		return nil, fmt.Errorf("source %s: a metadata source needs roots: the folders that it may read", o.Name)
 	}
-	roots, err := confined.New(o.Roots)
+	roots, err := safefs.New(o.Roots)
 	if err != nil {
 		return nil, fmt.Errorf("source %s: %w", o.Name, err)
 	}
@@ -170,7 +170,7 @@ func (s *Source) check(at source.Place) error {
 		names = append(names, [2]string{fmt.Sprintf("/objects/%d", i), o})
 	}
 	for _, n := range names {
-		if !confined.Single(n[1]) {
+		if !safefs.Single(n[1]) {
 			return refused("PATH_TRAVERSAL", n[0], "a name of one thing belongs here: not empty, no separators, no \"..\", no drive")
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/bailiwick-dev/bailiwick/internal/safefs"
+	"github.com/bailiwick-dev/bailiwick/internal/salesforce"
 	"github.com/bailiwick-dev/bailiwick/schema"
-	"github.com/bailiwick-dev/bailiwick/source/metadata/confined"
-	"github.com/bailiwick-dev/bailiwick/source/metadata/salesforce"
 )
 
 // Provar reads what the Provar IDE keeps of Salesforce connections, in two layouts below a workspace's .metadata:
@@ -52,7 +52,7 @@ func (Provar) Workspaces(project, home string) []string {
 }
 
 // Open implements Reader.
-func (Provar) Open(f *confined.Folder) (Workspace, error) {
+func (Provar) Open(f *safefs.Folder) (Workspace, error) {
 	at, err := f.Down(metadataFolder)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (Provar) Open(f *confined.Folder) (Workspace, error) {
 }
 
 // A provarWorkspace is the folder .metadata.
-type provarWorkspace struct{ at *confined.Folder }
+type provarWorkspace struct{ at *safefs.Folder }
 
 func (w *provarWorkspace) Close() error { return w.at.Close() }
 
@@ -101,7 +101,7 @@ func (w *provarWorkspace) Open(connection, env string) (*Objects, error) {
 	return w.second(connection)
 }
 
-func (w *provarWorkspace) plugin() (*confined.Folder, error) {
+func (w *provarWorkspace) plugin() (*safefs.Folder, error) {
 	plugins, err := w.at.Folder(".plugins")
 	if err != nil {
 		return nil, err
@@ -111,19 +111,19 @@ func (w *provarWorkspace) plugin() (*confined.Folder, error) {
 
 // folders lists the folders in f that a connection or an environment could be called after: those with a dot before
 // their name belong to the IDE.
-func folders(f *confined.Folder) []string {
+func folders(f *safefs.Folder) []string {
 	all, _ := f.Folders() // what can't be listed has none
 	return slices.DeleteFunc(all, func(n string) bool { return !shown(n) })
 }
 
 // shown reports whether a name can be one of an object, a connection or an environment.
 func shown(name string) bool {
-	return name != "" && name[0] != '.' && confined.Single(name) &&
+	return name != "" && name[0] != '.' && safefs.Single(name) &&
 		!strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) })
 }
 
 // environment opens what the first layout keeps of a connection.
-func environment(plugin *confined.Folder, connection, asked string) (*Objects, error) {
+func environment(plugin *safefs.Folder, connection, asked string) (*Objects, error) {
 	if !slices.Contains(folders(plugin), connection) {
 		return nil, fs.ErrNotExist
 	}
@@ -175,7 +175,7 @@ func (w *provarWorkspace) second(connection string) (*Objects, error) {
 }
 
 // listed takes a folder of objects over. Of the files of one object the one whose ending stands first counts.
-func listed(at *confined.Folder, env string, endings ...string) (*Objects, error) {
+func listed(at *safefs.Folder, env string, endings ...string) (*Objects, error) {
 	names, err := at.Names()
 	if err != nil {
 		at.Close() //nolint:errcheck // it was only read

@@ -5,10 +5,10 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/policy/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/safefs"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
-	"github.com/bailiwick-dev/bailiwick/source/metadata/confined"
 )
 
 // A reader implements source.ObjectReader.
@@ -52,7 +52,7 @@ func (r *reader) Object(name string) (schema.Class, error) {
 
 // unreadable says why a file can't be read, without its path.
 func unreadable(err error) string {
-	for _, known := range []error{confined.ErrNotFile, confined.ErrTooLarge, confined.ErrChanged} {
+	for _, known := range []error{safefs.ErrNotFile, safefs.ErrTooLarge, safefs.ErrChanged} {
 		if errors.Is(err, known) {
 			return "the file is not read: " + known.Error()
 		}

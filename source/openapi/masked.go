@@ -3,11 +3,11 @@ package openapi
 import (
 	"fmt"
 
-	"github.com/bailiwick-dev/bailiwick/policy/operations"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/response"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
-	"github.com/bailiwick-dev/bailiwick/source/openapi/answer"
-	"github.com/bailiwick-dev/bailiwick/source/openapi/document"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -34,10 +34,10 @@ func (m *masks) restore(body value.Value) value.Value {
 func (m *masks) walk(v, was, is value.Value, at string) value.Value {
 	switch v.Kind() {
 	case value.String:
-		if v.Text() != answer.Masked {
+		if v.Text() != response.Masked {
 			return v
 		}
-		if was.Kind() != value.String || was.Text() != answer.Masked || is.IsNull() {
+		if was.Kind() != value.String || was.Text() != response.Masked || is.IsNull() {
 			m.refuse(at)
 			return v
 		}
@@ -88,17 +88,17 @@ func entry(list, e value.Value) value.Value {
 func (m *masks) refuse(at string) {
 	if m.err == nil {
 		m.err = &problem.Error{Code: problem.InvalidArgument, Kind: "masked", Pointer: at, Suggestion: "leave it out, or give a value",
-			Detail: fmt.Sprintf("%s stands for a value that you don't see, and there is none in this place to be kept", answer.Masked)}
+			Detail: fmt.Sprintf("%s stands for a value that you don't see, and there is none in this place to be kept", response.Masked)}
 	}
 }
 
 // put puts what stays into the body that a call sends.
-func (m *masks) put(call *operations.Plan) error {
+func (m *masks) put(call *calls.Plan) error {
 	body := m.restore(call.Body)
 	if m.err != nil || m.found == 0 {
 		return m.err
 	}
-	if !document.IsJSON(call.Request.Header.Get("Content-Type")) {
+	if !spec.IsJSON(call.Request.Header.Get("Content-Type")) {
 		return problem.New(problem.Unsupported, "what is masked can be kept in a JSON body alone")
 	}
 	sent := *call.Request

@@ -10,23 +10,23 @@ import (
 	"context"
 	"errors"
 
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/policy"
-	"github.com/bailiwick-dev/bailiwick/policy/operations"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
-	"github.com/bailiwick-dev/bailiwick/source/openapi/access"
-	"github.com/bailiwick-dev/bailiwick/source/openapi/send"
 )
 
 // An API is one HTTP API of the configuration.
 type API struct {
 	name   string
-	sender *send.Sender
+	sender *client.Sender
 }
 
 // New returns the API called name, which s reaches.
-func New(name string, s *send.Sender) *API { return &API{name, s} }
+func New(name string, s *client.Sender) *API { return &API{name, s} }
 
 // Describe implements source.Source: an API has no classes.
 func (a *API) Describe(context.Context) ([]schema.Class, []string, error) { return nil, nil, nil }
@@ -43,22 +43,22 @@ func (a *API) Close() error {
 }
 
 // Call implements source.Caller. It refuses what isn't a read.
-func (a *API) Call(ctx context.Context, p operations.Permit) (*send.Response, error) {
+func (a *API) Call(ctx context.Context, p calls.Permit) (*client.Response, error) {
 	plan, err := p.Plan()
 	if err != nil {
 		return nil, err
 	}
-	if plan.Class != access.Read {
+	if plan.Class != classify.Read {
 		return nil, problem.New(problem.PermissionDenied, plan.Operation.ID+" isn't called as a read")
 	}
-	return a.sender.Send(ctx, send.Message{Request: plan.Request, Repeat: true, Who: plan.Who})
+	return a.sender.Send(ctx, client.Message{Request: plan.Request, Repeat: true, Who: plan.Who})
 }
 
 // write sends a call that isn't a read, once. Its error is change.ErrUnknown's where the API may have carried it out.
-func (a *API) write(ctx context.Context, plan *operations.Plan, key string) (*send.Response, error) {
-	r, err := a.sender.Send(ctx, send.Message{Request: plan.Request, Key: key, Who: plan.Who})
+func (a *API) write(ctx context.Context, plan *calls.Plan, key string) (*client.Response, error) {
+	r, err := a.sender.Send(ctx, client.Message{Request: plan.Request, Key: key, Who: plan.Who})
 	switch {
-	case errors.Is(err, send.ErrUnsure):
+	case errors.Is(err, client.ErrUnsure):
 		return nil, unknown(problem.Of(err).Detail, err)
 	case err != nil:
 		return nil, err

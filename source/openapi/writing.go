@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/policy/operations"
-	"github.com/bailiwick-dev/bailiwick/policy/writes"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/response"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/problem"
-	"github.com/bailiwick-dev/bailiwick/source/openapi/access"
-	"github.com/bailiwick-dev/bailiwick/source/openapi/answer"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -43,7 +43,7 @@ func (a *API) Preview(ctx context.Context, d writes.Draft) (change.Preview, erro
 }
 
 // called is the one call that a plan is.
-func called(plan *writes.Plan) (*operations.Plan, error) {
+func called(plan *writes.Plan) (*calls.Plan, error) {
 	if len(plan.Items) != 1 || plan.Items[0].Op != write.OpCall {
 		return nil, problem.New(problem.Unsupported, "an API takes one call, and nothing else")
 	}
@@ -52,9 +52,9 @@ func called(plan *writes.Plan) (*operations.Plan, error) {
 }
 
 // effect is what a call would do, as far as can be told without making it, and what of it is masked.
-func (a *API) effect(ctx context.Context, call *operations.Plan) (change.Effect, *masks, error) {
+func (a *API) effect(ctx context.Context, call *calls.Plan) (change.Effect, *masks, error) {
 	e := change.Effect{Op: write.OpCall, Class: call.API + "." + call.Operation.ID, Key: call.Request.Method + " " + call.Request.Target(),
-		Destroys: call.Class == access.Destructive, Asked: []string{}}
+		Destroys: call.Class == classify.Destructive, Asked: []string{}}
 	was, err := a.before(ctx, call)
 	if err != nil {
 		return e, nil, err
@@ -76,7 +76,7 @@ func (a *API) effect(ctx context.Context, call *operations.Plan) (change.Effect,
 }
 
 // differs is what a call changes: what is there of it, and what comes of that.
-func differs(call *operations.Plan, was value.Value) (before, after value.Value) {
+func differs(call *calls.Plan, was value.Value) (before, after value.Value) {
 	switch body := object(call.Body); {
 	case call.Request.Method == "DELETE":
 		return was, value.Value{}
@@ -97,7 +97,7 @@ type state struct{ seen, whole, raw value.Value }
 
 // before reads what a call would change. Null where the API has no such read; a thing that isn't there is the API's answer
 // to the call.
-func (a *API) before(ctx context.Context, call *operations.Plan) (state, error) {
+func (a *API) before(ctx context.Context, call *calls.Plan) (state, error) {
 	if call.Before == nil {
 		return state{}, nil
 	}
@@ -109,11 +109,11 @@ func (a *API) before(ctx context.Context, call *operations.Plan) (state, error) 
 	if err != nil {
 		return state{}, err
 	}
-	seen, err := answer.Make(plan.View, plan.Operation, r, answer.Options{Budget: maxBefore})
+	seen, err := response.Make(plan.View, plan.Operation, r, response.Options{Budget: maxBefore})
 	if err != nil {
 		return state{}, err
 	}
-	whole, err := answer.Make(plan.Whole, plan.Operation, r, answer.Options{Budget: maxBefore})
+	whole, err := response.Make(plan.Whole, plan.Operation, r, response.Options{Budget: maxBefore})
 	if err != nil {
 		return state{}, err
 	}
@@ -134,7 +134,7 @@ func object(v value.Value) value.Value {
 
 // replaced is what a PUT would replace: of what is there the fields that such a request can hold. The others are the
 // API's own.
-func replaced(call *operations.Plan, was, body value.Value) value.Value {
+func replaced(call *calls.Plan, was, body value.Value) value.Value {
 	declared := map[string]bool{}
 	if content := call.Operation.Body.Preferred(); content != nil {
 		for _, f := range call.Whole.Object(call.Whole.Schema(content.Schema)).Fields {
@@ -204,7 +204,7 @@ func (a *API) Apply(ctx context.Context, p writes.Permit) (change.Receipt, error
 	if err != nil {
 		return change.Receipt{}, err
 	}
-	got, err := answer.Make(call.View, call.Operation, r, answer.Options{Budget: maxBefore})
+	got, err := response.Make(call.View, call.Operation, r, response.Options{Budget: maxBefore})
 	switch {
 	case err != nil && r.Status < 300:
 		return change.Receipt{Rows: 1}, nil // it was carried out; that its answer can't be read changes nothing of that

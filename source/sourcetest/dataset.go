@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/compile"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -52,14 +52,14 @@ var (
 )
 
 // Script returns the statements that create the tables and their records in a SQL database.
-func (d Dataset) Script(t testing.TB, dialect compile.Dialect) []string {
+func (d Dataset) Script(t testing.TB, dialect sqlgen.Dialect) []string {
 	t.Helper()
 	var create, insert, relate []string
-	if dialect == compile.PostgreSQL {
+	if dialect == sqlgen.PostgreSQL {
 		create = append(create, `SET timezone = 'UTC'`, `CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy')`,
 			`CREATE COLLATION nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)`)
 	}
-	if dialect == compile.MySQL {
+	if dialect == sqlgen.MySQL {
 		create = append(create, `SET sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES', foreign_key_checks = 0`)
 	}
 	for _, table := range d.Tables {
@@ -77,9 +77,9 @@ func (d Dataset) Script(t testing.TB, dialect compile.Dialect) []string {
 		for _, f := range table.Foreign {
 			foreign := fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s (%s)", idents(f.Fields), ident(f.Target), idents(f.TargetFields))
 			switch dialect {
-			case compile.SQLite:
+			case sqlgen.SQLite:
 				parts = append(parts, foreign)
-			case compile.MySQL:
+			case sqlgen.MySQL:
 				relate = append(relate, "ALTER TABLE "+ident(table.Name)+" ADD "+foreign)
 			default: // not checked for the records that are there, some of which dangle
 				relate = append(relate, "ALTER TABLE "+ident(table.Name)+" ADD "+foreign+" NOT VALID")
@@ -97,12 +97,12 @@ func (d Dataset) Script(t testing.TB, dialect compile.Dialect) []string {
 	return append(append(create, insert...), relate...)
 }
 
-func (c Column) declared(dialect compile.Dialect) string {
+func (c Column) declared(dialect sqlgen.Dialect) string {
 	own, usual := c.SQLite, sqliteTypes[c.Is]
 	switch dialect {
-	case compile.PostgreSQL:
+	case sqlgen.PostgreSQL:
 		own, usual = c.Postgres, postgresTypes[c.Is]
-	case compile.MySQL:
+	case sqlgen.MySQL:
 		own, usual = c.MySQL, mysqlTypes[c.Is]
 	}
 	if own != "" {
@@ -129,7 +129,7 @@ func (t *Table) Records(tb testing.TB) []value.Row {
 }
 
 // literal writes v as the dialect's SQL.
-func (c Column) literal(v value.Value, dialect compile.Dialect) string {
+func (c Column) literal(v value.Value, dialect sqlgen.Dialect) string {
 	if v.IsNull() && c.Is != schema.JSON {
 		return "NULL"
 	}
@@ -140,7 +140,7 @@ func (c Column) literal(v value.Value, dialect compile.Dialect) string {
 		}
 		return quoted(string(v.AppendJSON(nil)))
 	case schema.Array:
-		if dialect == compile.PostgreSQL {
+		if dialect == sqlgen.PostgreSQL {
 			return quoted(arrayText(v))
 		}
 		return quoted(string(v.AppendJSON(nil)))
@@ -152,7 +152,7 @@ func (c Column) literal(v value.Value, dialect compile.Dialect) string {
 		return strings.ToUpper(v.String())
 	case schema.Bytes:
 		raw := hex.EncodeToString([]byte(bytesOf(v)))
-		if dialect == compile.PostgreSQL {
+		if dialect == sqlgen.PostgreSQL {
 			return `'\x` + raw + `'`
 		}
 		return "x'" + raw + "'"
@@ -160,20 +160,20 @@ func (c Column) literal(v value.Value, dialect compile.Dialect) string {
 	if v.Kind() != value.String {
 		return v.String()
 	}
-	if c.Is == schema.Date && dialect == compile.MySQL { // it reads no zones
+	if c.Is == schema.Date && dialect == sqlgen.MySQL { // it reads no zones
 		return quoted(time.UnixMicro(date(v).Micros()).UTC().Format("2006-01-02 15:04:05.999999"))
 	}
 	return quoted(v.Text())
 }
 
 // double writes a double; NaN and the infinities stand as strings in the rows.
-func (c Column) double(v value.Value, dialect compile.Dialect) string {
+func (c Column) double(v value.Value, dialect sqlgen.Dialect) string {
 	switch {
 	case v.Kind() != value.String:
 		return v.String()
-	case dialect == compile.PostgreSQL:
+	case dialect == sqlgen.PostgreSQL:
 		return quoted(v.Text())
-	case dialect == compile.MySQL:
+	case dialect == sqlgen.MySQL:
 		x, _ := largest(v).AsFloat()
 		return strconv.FormatFloat(x, 'g', -1, 64)
 	case v.Text() == "Infinity":

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
-	"github.com/bailiwick-dev/bailiwick/store/records"
+	"github.com/bailiwick-dev/bailiwick/internal/store/records"
 )
 
 // Append seals r onto the chain that all replicas share and returns when it is committed. Records that come while

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/store/changes"
+	"github.com/bailiwick-dev/bailiwick/internal/store/changes"
 )
 
 // asking is how this store's statements about changes are written.

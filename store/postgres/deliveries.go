@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/bailiwick-dev/bailiwick/notify"
+	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 )
 
 // FedTo returns how far the events were followed.
@@ -27,7 +27,7 @@ func (s *Store) FedTo(ctx context.Context) (seq int64, begun bool, err error) {
 }
 
 // Feed keeps deliveries and how far the events were followed. All of it is one statement.
-func (s *Store) Feed(ctx context.Context, from, to int64, list []notify.Delivery) error {
+func (s *Store) Feed(ctx context.Context, from, to int64, list []webhook.Delivery) error {
 	hooks, changes, events := make([]string, len(list)), make([]string, len(list)), make([]string, len(list))
 	for i, d := range list {
 		event, err := json.Marshal(d.Event)
@@ -48,9 +48,9 @@ func (s *Store) Feed(ctx context.Context, from, to int64, list []notify.Delivery
 			FROM moved, unnest($3::text[], $4::text[], $5::text[]) WITH ORDINALITY AS u (hook, change, event, n) ORDER BY u.n
 		), forgotten AS (
 			DELETE FROM bailiwick.delivery WHERE state <> 'waiting' AND updated < clock_timestamp() - CASE state WHEN 'sent' THEN $6::interval ELSE $7::interval END
-		) SELECT count(*) FROM moved`, to, from, hooks, changes, events, notify.SentKept, notify.DeadKept).Scan(&moved)
+		) SELECT count(*) FROM moved`, to, from, hooks, changes, events, webhook.SentKept, webhook.DeadKept).Scan(&moved)
 		if err == nil && moved == 0 {
-			return notify.ErrMoved
+			return webhook.ErrMoved
 		}
 		return err
 	})
@@ -58,16 +58,16 @@ func (s *Store) Feed(ctx context.Context, from, to int64, list []notify.Delivery
 
 const deliveryColumns = `d.id, d.hook, d.event, d.state, d.attempts, d.fence, d.due, d.status, d.failure, d.updated`
 
-func deliveries(rows pgx.Rows, err error) ([]notify.Delivery, error) {
+func deliveries(rows pgx.Rows, err error) ([]webhook.Delivery, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pgx.AppendRows([]notify.Delivery(nil), rows, func(row pgx.CollectableRow) (d notify.Delivery, err error) {
+	return pgx.AppendRows([]webhook.Delivery(nil), rows, func(row pgx.CollectableRow) (d webhook.Delivery, err error) {
 		var event, state string
 		if err := row.Scan(&d.ID, &d.Hook, &event, &state, &d.Attempts, &d.Fence, &d.Due, &d.Status, &d.Failure, &d.Updated); err != nil {
 			return d, err
 		}
-		d.State, d.Due, d.Updated = notify.State(state), d.Due.UTC(), d.Updated.UTC()
+		d.State, d.Due, d.Updated = webhook.State(state), d.Due.UTC(), d.Updated.UTC()
 		if err := json.Unmarshal([]byte(event), &d.Event); err != nil {
 			return d, fmt.Errorf("delivery %d: %w", d.ID, err)
 		}
@@ -76,7 +76,7 @@ func deliveries(rows pgx.Rows, err error) ([]notify.Delivery, error) {
 }
 
 // Claim takes deliveries that are due. Replicas that look at once take others.
-func (s *Store) Claim(ctx context.Context, hooks []string, n int, lease time.Duration) (out []notify.Delivery, err error) {
+func (s *Store) Claim(ctx context.Context, hooks []string, n int, lease time.Duration) (out []webhook.Delivery, err error) {
 	err = s.try(ctx, "claim deliveries", func(ctx context.Context) (err error) {
 		out, err = deliveries(s.pool.Query(ctx, `WITH due AS (
 			SELECT id FROM bailiwick.delivery WHERE state = 'waiting' AND due <= clock_timestamp() AND hook = ANY ($1) ORDER BY due, id LIMIT $2 FOR UPDATE SKIP LOCKED
@@ -88,11 +88,11 @@ func (s *Store) Claim(ctx context.Context, hooks []string, n int, lease time.Dur
 }
 
 // Finish keeps what became of a delivery.
-func (s *Store) Finish(ctx context.Context, d notify.Delivery, after time.Duration) error {
+func (s *Store) Finish(ctx context.Context, d webhook.Delivery, after time.Duration) error {
 	return s.try(ctx, "keep what became of a delivery", func(ctx context.Context) error {
 		done, err := s.pool.Exec(ctx, `UPDATE bailiwick.delivery SET state = $1, status = $2, failure = $3, due = clock_timestamp() + $4::interval, updated = clock_timestamp()
 			WHERE id = $5 AND fence = $6 AND state = 'waiting'`, string(d.State), d.Status, d.Failure, after, d.ID, d.Fence)
-		return one(done, err, notify.ErrMoved)
+		return one(done, err, webhook.ErrMoved)
 	})
 }
 
@@ -105,7 +105,7 @@ func one(done pgconn.CommandTag, err, otherwise error) error {
 }
 
 // Deliveries returns those of f.
-func (s *Store) Deliveries(ctx context.Context, f notify.Filter) (found []notify.Delivery, more bool, err error) {
+func (s *Store) Deliveries(ctx context.Context, f webhook.Filter) (found []webhook.Delivery, more bool, err error) {
 	var where strings.Builder
 	args := []any{f.Most() + 1}
 	for _, is := range []struct {
@@ -133,6 +133,6 @@ func (s *Store) Redeliver(ctx context.Context, id int64) error {
 	return s.try(ctx, "send a delivery again", func(ctx context.Context) error {
 		done, err := s.pool.Exec(ctx, `UPDATE bailiwick.delivery SET state = 'waiting', attempts = 0, due = clock_timestamp(), updated = clock_timestamp()
 			WHERE id = $1 AND state <> 'waiting'`, id)
-		return one(done, err, notify.ErrNone)
+		return one(done, err, webhook.ErrNone)
 	})
 }

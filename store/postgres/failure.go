@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/notify"
+	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -72,7 +72,7 @@ func told(err error) error {
 	if p, ok := errors.AsType[*problem.Error](err); ok {
 		return p
 	}
-	for _, is := range []error{change.ErrNone, change.ErrMoved, change.ErrExpired, change.ErrFull, notify.ErrNone, notify.ErrMoved} {
+	for _, is := range []error{change.ErrNone, change.ErrMoved, change.ErrExpired, change.ErrFull, webhook.ErrNone, webhook.ErrMoved} {
 		if errors.Is(err, is) {
 			return is
 		}

@@ -13,8 +13,8 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/store/postgres"
-	"github.com/bailiwick-dev/bailiwick/testservices"
 )
 
 var identityAddr = netip.MustParseAddr("192.0.2.1")

@@ -22,11 +22,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/store/changes"
+	"github.com/bailiwick-dev/bailiwick/internal/store/records"
+	"github.com/bailiwick-dev/bailiwick/internal/store/tokens"
+	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/limit"
-	"github.com/bailiwick-dev/bailiwick/notify"
-	"github.com/bailiwick-dev/bailiwick/store/changes"
-	"github.com/bailiwick-dev/bailiwick/store/records"
-	"github.com/bailiwick-dev/bailiwick/store/tokens"
 )
 
 const (
@@ -56,7 +56,7 @@ var (
 	_ limit.Ledger        = (*Store)(nil)
 	_ limit.Store         = (*Store)(nil)
 	_ change.Store        = (*Store)(nil)
-	_ notify.Store        = (*Store)(nil)
+	_ webhook.Store       = (*Store)(nil)
 )
 
 // settings of every session. One that a process left open in the middle of a transaction, stopped or cut off, must

@@ -5,9 +5,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/store/postgres"
 	"github.com/bailiwick-dev/bailiwick/store/storetest"
-	"github.com/bailiwick-dev/bailiwick/testservices"
 )
 
 // places gives each place of the suite a database of its own.

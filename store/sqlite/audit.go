@@ -8,7 +8,7 @@ import (
 	"fmt"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
-	"github.com/bailiwick-dev/bailiwick/store/records"
+	"github.com/bailiwick-dev/bailiwick/internal/store/records"
 )
 
 // Append seals r onto the chain and returns when it is on the disk. Records that come while others are being written

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/store/changes"
+	"github.com/bailiwick-dev/bailiwick/internal/store/changes"
 )
 
 // asking is how this store's statements about changes are written.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/notify"
+	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 )
 
 // FedTo returns how far the events were followed.
@@ -22,14 +22,14 @@ func (s *Store) FedTo(ctx context.Context) (seq int64, begun bool, err error) {
 }
 
 // Feed keeps deliveries and how far the events were followed.
-func (s *Store) Feed(ctx context.Context, from, to int64, list []notify.Delivery) error {
+func (s *Store) Feed(ctx context.Context, from, to int64, list []webhook.Delivery) error {
 	err := s.transact(ctx, func(tx *sql.Tx) error {
 		at := now().UnixMicro()
 		done, err := tx.ExecContext(ctx, `UPDATE delivered SET seq = ? WHERE seq = ?`, to, from)
 		if from < 0 {
 			done, err = tx.ExecContext(ctx, `INSERT INTO delivered (one, seq) VALUES (1, ?) ON CONFLICT DO NOTHING`, to)
 		}
-		if err := one(done, err, notify.ErrMoved); err != nil {
+		if err := one(done, err, webhook.ErrMoved); err != nil {
 			return err
 		}
 		for _, d := range list {
@@ -44,7 +44,7 @@ func (s *Store) Feed(ctx context.Context, from, to int64, list []notify.Delivery
 			}
 		}
 		_, err = tx.ExecContext(ctx, `DELETE FROM delivery WHERE state <> 'waiting' AND updated < CASE state WHEN 'sent' THEN ? ELSE ? END`,
-			at-notify.SentKept.Microseconds(), at-notify.DeadKept.Microseconds())
+			at-webhook.SentKept.Microseconds(), at-webhook.DeadKept.Microseconds())
 		return err
 	})
 	return s.deliveryFailure("keep deliveries", err)
@@ -63,14 +63,14 @@ func one(done sql.Result, err, otherwise error) error {
 
 const deliveryColumns = `id, hook, event, state, attempts, fence, due, status, failure, updated`
 
-func (s *Store) deliveries(rows *sql.Rows, err error) ([]notify.Delivery, error) {
+func (s *Store) deliveries(rows *sql.Rows, err error) ([]webhook.Delivery, error) {
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var out []notify.Delivery
+	var out []webhook.Delivery
 	for rows.Next() {
-		var d notify.Delivery
+		var d webhook.Delivery
 		var event string
 		var due, updated int64
 		if err := rows.Scan(&d.ID, &d.Hook, &event, &d.State, &d.Attempts, &d.Fence, &due, &d.Status, &d.Failure, &updated); err != nil {
@@ -86,7 +86,7 @@ func (s *Store) deliveries(rows *sql.Rows, err error) ([]notify.Delivery, error)
 }
 
 // Claim takes deliveries that are due. Who finds none doesn't write.
-func (s *Store) Claim(ctx context.Context, hooks []string, n int, lease time.Duration) (out []notify.Delivery, err error) {
+func (s *Store) Claim(ctx context.Context, hooks []string, n int, lease time.Duration) (out []webhook.Delivery, err error) {
 	at := now()
 	in := `(?` + strings.Repeat(`, ?`, max(len(hooks)-1, 0)) + `)`
 	args := []any{at.UnixMicro()}
@@ -108,18 +108,18 @@ func (s *Store) Claim(ctx context.Context, hooks []string, n int, lease time.Dur
 }
 
 // Finish keeps what became of a delivery.
-func (s *Store) Finish(ctx context.Context, d notify.Delivery, after time.Duration) error {
+func (s *Store) Finish(ctx context.Context, d webhook.Delivery, after time.Duration) error {
 	err := s.transact(ctx, func(tx *sql.Tx) error {
 		at := now()
 		done, err := tx.ExecContext(ctx, `UPDATE delivery SET state = ?, status = ?, failure = ?, due = ?, updated = ? WHERE id = ? AND fence = ? AND state = 'waiting'`,
 			d.State, d.Status, d.Failure, at.Add(after).UnixMicro(), at.UnixMicro(), d.ID, d.Fence)
-		return one(done, err, notify.ErrMoved)
+		return one(done, err, webhook.ErrMoved)
 	})
 	return s.deliveryFailure("keep what became of a delivery", err)
 }
 
 // Deliveries returns those of f.
-func (s *Store) Deliveries(ctx context.Context, f notify.Filter) ([]notify.Delivery, bool, error) {
+func (s *Store) Deliveries(ctx context.Context, f webhook.Filter) ([]webhook.Delivery, bool, error) {
 	var where strings.Builder
 	var args []any
 	for _, is := range []struct {
@@ -144,14 +144,14 @@ func (s *Store) Redeliver(ctx context.Context, id int64) error {
 	err := s.transact(ctx, func(tx *sql.Tx) error {
 		at := now().UnixMicro()
 		done, err := tx.ExecContext(ctx, `UPDATE delivery SET state = 'waiting', attempts = 0, due = ?, updated = ? WHERE id = ? AND state <> 'waiting'`, at, at, id)
-		return one(done, err, notify.ErrNone)
+		return one(done, err, webhook.ErrNone)
 	})
 	return s.deliveryFailure("send a delivery again", err)
 }
 
 // deliveryFailure leaves nil and the errors of notify.Store as they are and says the rest in words for operators.
 func (s *Store) deliveryFailure(doing string, err error) error {
-	for _, is := range []error{notify.ErrNone, notify.ErrMoved} {
+	for _, is := range []error{webhook.ErrNone, webhook.ErrMoved} {
 		if errors.Is(err, is) {
 			return is
 		}

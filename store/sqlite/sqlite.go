@@ -23,11 +23,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/store/changes"
+	"github.com/bailiwick-dev/bailiwick/internal/store/records"
+	"github.com/bailiwick-dev/bailiwick/internal/store/tokens"
+	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/limit"
-	"github.com/bailiwick-dev/bailiwick/notify"
-	"github.com/bailiwick-dev/bailiwick/store/changes"
-	"github.com/bailiwick-dev/bailiwick/store/records"
-	"github.com/bailiwick-dev/bailiwick/store/tokens"
 	"github.com/pressly/goose/v3"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
@@ -60,7 +60,7 @@ var (
 	_ identity.TokenStore = (*Store)(nil)
 	_ limit.Ledger        = (*Store)(nil)
 	_ change.Store        = (*Store)(nil)
-	_ notify.Store        = (*Store)(nil)
+	_ webhook.Store       = (*Store)(nil)
 )
 
 // Open opens the file at path, which only its owner can read, and brings it to the present form. It makes the file

@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/limit"
-	"github.com/bailiwick-dev/bailiwick/notify"
 )
 
 // A Store is what a store offers.
@@ -23,7 +23,7 @@ type Store interface {
 	limit.Ledger
 	change.Store
 	Ping(ctx context.Context) error
-	notify.Store
+	webhook.Store
 	Secret(ctx context.Context, name string) ([]byte, error)
 	UseStore
 	Close() error

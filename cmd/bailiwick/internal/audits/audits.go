@@ -1,0 +1,246 @@
+// Package audits is the commands that read and verify the record of every call.
+//
+// It stands in the command line, beside the other commands. It refuses an audit that is not what was written: verify
+// names what was changed and ends with code 1.
+package audits
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+)
+
+// Command returns the commands.
+func Command(t *terminal.Terminal) *cobra.Command {
+	cmd := terminal.Group(&cobra.Command{Use: "audit", Short: "Read and verify the record of every call"})
+	cmd.AddCommand(tail(t), verify(t), key(t), export(t), usage(t))
+	return cmd
+}
+
+// followEvery is how long a follower waits before it looks for new records.
+const followEvery = 300 * time.Millisecond
+
+func tail(t *terminal.Terminal) *cobra.Command {
+	k := app.Keep{There: true}
+	var most int
+	var follow bool
+	cmd := &cobra.Command{
+		Use:   "tail",
+		Short: "Show the last calls",
+		Args:  terminal.None,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if most < 0 {
+				return terminal.Usagef("-n must be 0 or more")
+			}
+			return k.Log(cmd.Context(), func(log audit.Reader) error {
+				next, err := lastRecords(cmd.Context(), t, log, most)
+				for err == nil && follow {
+					select {
+					case <-cmd.Context().Done():
+						return nil
+					case <-time.After(followEvery):
+					}
+					err = log.Records(cmd.Context(), next, func(r audit.Record) bool {
+						next = r.Seq + 1
+						printRecord(t, r)
+						return true
+					})
+					if cmd.Context().Err() != nil {
+						return nil
+					}
+				}
+				return err
+			})
+		},
+	}
+	k.Flags(cmd.Flags())
+	cmd.Flags().IntVarP(&most, "lines", "n", 20, "how many `CALLS`")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on showing calls as they come")
+	return cmd
+}
+
+// lastRecords prints the last records, the newest last, and returns the number of the next one.
+func lastRecords(ctx context.Context, t *terminal.Terminal, log audit.Reader, most int) (next int64, err error) {
+	head, err := log.Head(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var last []audit.Record
+	if most > 0 {
+		err = log.Backwards(ctx, audit.Last, func(r audit.Record) bool {
+			last = append(last, r)
+			return len(last) < most
+		})
+	}
+	for _, r := range slices.Backward(last) {
+		printRecord(t, r)
+		head.Seq = max(head.Seq, r.Seq)
+	}
+	return head.Seq + 1, err
+}
+
+// printRecord prints one call on one line.
+func printRecord(t *terminal.Terminal, r audit.Record) {
+	if t.JSON {
+		b, _ := json.Marshal(r) // plain fields always encode
+		t.Printf("%s\n", b)
+		return
+	}
+	outcome := terminal.Styled(terminal.Green, r.Outcome)
+	switch r.Outcome {
+	case audit.Refused:
+		outcome = terminal.Styled(terminal.Amber, r.Outcome)
+	case audit.Failed:
+		outcome = terminal.Styled(terminal.Red, r.Outcome)
+	}
+	var rest []string
+	for _, part := range []string{r.Class, r.Code, reason(r)} {
+		if part != "" {
+			rest = append(rest, terminal.Printable(part))
+		}
+	}
+	who := r.Principal
+	if r.Tenant != "" {
+		who += "@" + r.Tenant
+	}
+	t.Printf("%s  %6d  %s  %-20s %s  %d rows  %s\n", r.Time.Local().Format(time.DateTime), r.Seq, terminal.Printable(who), terminal.Printable(r.Tool),
+		strings.Join(append([]string{outcome}, rest...), " "), r.Rows, time.Duration(r.Micros)*time.Microsecond)
+}
+
+func reason(r audit.Record) string {
+	if r.Kind == "" {
+		return ""
+	}
+	return "(" + r.Kind + ")"
+}
+
+func verify(t *terminal.Terminal) *cobra.Command {
+	k := app.Keep{There: true}
+	var head string
+	var keys []string
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Find what was changed in the audit since it was written",
+		Long: "Verify reads the whole audit and names every record that was changed, removed, added or moved. Signed checkpoints find a past\n" +
+			"that was written anew, by somebody who has not the key (see audit key). It prints the end of the audit; kept elsewhere and\n" +
+			"given as --head later, it finds that too, and a tail that was cut off.",
+		Args: terminal.None,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var kept []audit.Head
+			if head != "" {
+				seq, hash, ok := strings.Cut(head, ":")
+				n, err := strconv.ParseInt(seq, 10, 64)
+				if !ok || err != nil {
+					return terminal.Usagef("--head must be SEQ:HASH, as verify prints it")
+				}
+				kept = append(kept, audit.Head{Seq: n, Hash: hash})
+			}
+			var trusted []ed25519.PublicKey
+			for _, text := range keys {
+				public, err := audit.ParseKey(text)
+				if err != nil {
+					return terminal.Usagef("--key: %v", err)
+				}
+				trusted = append(trusted, public)
+			}
+			return k.Signed(cmd.Context(), func(log audit.Reader, own ed25519.PrivateKey) error {
+				if trusted == nil {
+					trusted = append(trusted, own.Public().(ed25519.PublicKey))
+				}
+				report, err := audit.VerifySigned(cmd.Context(), log, trusted, kept...)
+				if err != nil {
+					return err
+				}
+				return printReport(t, report)
+			})
+		},
+	}
+	k.Flags(cmd.Flags())
+	cmd.Flags().StringArrayVar(&keys, "key", nil, "a public `KEY` whose checkpoints are believed, in place of this gateway's; again for more")
+	cmd.Flags().StringVar(&head, "head", "", "an end of this audit that was kept elsewhere: `SEQ:HASH`")
+	return cmd
+}
+
+func key(t *terminal.Terminal) *cobra.Command {
+	k := app.Keep{There: true}
+	cmd := &cobra.Command{
+		Use:   "key",
+		Short: "Print the public key that checkpoints of the audit are signed with",
+		Long: "Key prints the public key of the configuration's audit.key, or else of the key that the store made. Keep it elsewhere: with it,\n" +
+			"audit verify --key finds what was written anew by whoever can write to the store, and could put another key there.",
+		Args: terminal.None,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return k.Signed(cmd.Context(), func(_ audit.Reader, own ed25519.PrivateKey) error {
+				text := audit.FormatKey(own.Public().(ed25519.PublicKey))
+				if t.JSON {
+					return t.PrintJSON(map[string]string{"key": text})
+				}
+				t.Printf("%s\n", text)
+				return nil
+			})
+		},
+	}
+	k.Flags(cmd.Flags())
+	return cmd
+}
+
+func printReport(t *terminal.Terminal, r audit.Report) error {
+	if t.JSON {
+		r.Damage = append([]audit.Damage{}, r.Damage...) // written as a list when it is empty too
+		if err := t.PrintJSON(struct {
+			Whole bool `json:"whole"`
+			audit.Report
+		}{r.Whole(), r}); err != nil || r.Whole() {
+			return err
+		}
+		return terminal.ErrSaid
+	}
+	if r.Whole() {
+		t.Printf("%s  %d records, %d of them signed, end %d:%s\n", terminal.Styled(terminal.Green, "whole"), r.Records, r.Signed.Seq, r.Head.Seq, r.Head.Hash)
+		return nil
+	}
+	for i := range r.Damage {
+		t.Notef("%s", terminal.Styled(terminal.Red, r.Damage[i].Error()))
+	}
+	t.Notef("%d records read; the audit is not what was written", r.Records)
+	return terminal.ErrSaid
+}
+
+func export(t *terminal.Terminal) *cobra.Command {
+	k := app.Keep{There: true}
+	cmd := &cobra.Command{
+		Use:   "export",
+		Short: "Write all records to standard output, one JSON object a line",
+		Args:  terminal.None,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return k.Log(cmd.Context(), func(log audit.Reader) error {
+				lines := json.NewEncoder(t.Out)
+				lines.SetEscapeHTML(false)
+				var wrote error
+				err := log.Records(cmd.Context(), audit.First, func(r audit.Record) bool {
+					wrote = lines.Encode(r)
+					return wrote == nil
+				})
+				if wrote != nil {
+					err = errors.Join(err, fmt.Errorf("write %s: %w", os.Stdout.Name(), wrote))
+				}
+				return err
+			})
+		},
+	}
+	k.Flags(cmd.Flags())
+	return cmd
+}

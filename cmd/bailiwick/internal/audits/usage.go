@@ -1,0 +1,139 @@
+package audits
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+)
+
+// A sum is what the calls of one owner, token, tool, class or day have used.
+type sum struct {
+	Name    string  `json:"name"`
+	Calls   int64   `json:"calls"`   // refused ones too
+	Refused int64   `json:"refused"` // and failed or cancelled
+	Rows    int64   `json:"rows"`
+	Bytes   int64   `json:"bytes"`
+	Tokens  int64   `json:"tokens"`
+	Cost    float64 `json:"cost_usd"`
+
+	cost int64 // in millionths
+}
+
+// named returns what of a record names the sum that it counts to; ok is false where nothing is called what.
+func named(r audit.Record, what string) (name string, ok bool) {
+	switch what {
+	case "owner":
+		return identity.Person(r.Owner), true // budgets go by it
+	case "token":
+		// A sub-principal draws on what its origin may use, and so it counts there.
+		parts := strings.Split(r.Principal, "/")
+		return cmp.Or(r.TokenID, strings.Join(parts[:max(len(parts)-r.Depth, 1)], "/")), true
+	case "tool":
+		return r.Tool, true
+	case "class":
+		return r.Class, true
+	case "day":
+		return r.Time.UTC().Format(time.DateOnly), true
+	}
+	return "", false
+}
+
+func usage(t *terminal.Terminal) *cobra.Command {
+	k := app.Keep{There: true}
+	var what string
+	var days int
+	cmd := &cobra.Command{
+		Use:   "usage",
+		Short: "Sum up what calls have used: who, by which token, which tool",
+		Long: "Usage reads the audit back and sums up the calls of the last days of UTC, today among them. Calls are all that were made;\n" +
+			"the daily budgets count those alone that were admitted.",
+		Args: terminal.None,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, ok := named(audit.Record{}, what); !ok {
+				return terminal.Usagef("--by must be owner, token, tool, class or day")
+			}
+			if days < 1 || days > 3650 {
+				return terminal.Usagef("--days must be from 1 to 3650")
+			}
+			return k.Log(cmd.Context(), func(log audit.Reader) error {
+				sums, err := sumUp(cmd.Context(), log, what, time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-days))
+				if err != nil {
+					return err
+				}
+				if t.JSON {
+					return t.PrintJSON(sums)
+				}
+				printSums(t, what, sums)
+				return nil
+			})
+		},
+	}
+	k.Flags(cmd.Flags())
+	cmd.Flags().StringVar(&what, "by", "owner", "what to sum up by: `owner`, token, tool, class or day")
+	cmd.Flags().IntVar(&days, "days", 1, "how many `DAYS` of UTC, today among them")
+	return cmd
+}
+
+// sumUp reads back to since, the sums with the most calls first. Records stand in the order in which calls ended, and
+// tell when they began: the reading goes on for as long as a call can take.
+func sumUp(ctx context.Context, log audit.Reader, what string, since time.Time) ([]sum, error) {
+	const longest = time.Hour
+	sums := map[string]*sum{}
+	err := log.Backwards(ctx, audit.Last, func(r audit.Record) bool {
+		if r.Time.Before(since) {
+			return r.Time.After(since.Add(-longest))
+		}
+		if r.Checkpoint != "" {
+			return true
+		}
+		name, _ := named(r, what)
+		s := sums[name]
+		if s == nil {
+			s = &sum{Name: name}
+			sums[name] = s
+		}
+		s.Calls++
+		if !r.Well() {
+			s.Refused++
+		}
+		s.Rows, s.Bytes, s.Tokens, s.cost = s.Rows+int64(r.Rows), s.Bytes+int64(r.Bytes), s.Tokens+int64(r.Tokens), s.cost+r.Cost
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]sum, 0, len(sums))
+	for _, s := range sums {
+		s.Cost = float64(s.cost) / 1e6
+		out = append(out, *s)
+	}
+	slices.SortFunc(out, func(a, b sum) int { return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name)) })
+	return out, nil
+}
+
+func printSums(t *terminal.Terminal, what string, sums []sum) {
+	wide := len(what)
+	for _, s := range sums {
+		wide = max(wide, len([]rune(terminal.Printable(s.Name))))
+	}
+	line := func(name string, cells ...string) {
+		t.Printf("%-*s  %10s %10s %12s %14s %12s %12s\n", wide, name, cells[0], cells[1], cells[2], cells[3], cells[4], cells[5])
+	}
+	line(what, "calls", "not ok", "rows", "bytes", "tokens", "US dollars")
+	number := func(n int64) string { return strconv.FormatInt(n, 10) }
+	for _, s := range sums {
+		line(cmp.Or(terminal.Printable(s.Name), "-"), number(s.Calls), number(s.Refused), number(s.Rows), number(s.Bytes), number(s.Tokens),
+			fmt.Sprintf("%.4f", s.Cost))
+	}
+}

@@ -1,0 +1,255 @@
+// Package export is the command that writes the records of a class, or what a pipeline makes of them, to standard
+// output: all of them, as they come, without a cap.
+//
+// It stands in the command line, beside the other commands, and speaks with the gateway as an embedding program does:
+// what it writes went through the same policy, and is recorded as a call of export_data. It refuses arguments that it
+// would have to guess about.
+package export
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/result/shape"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// timeout is how long an export may take.
+const timeout = 24 * time.Hour
+
+// all is the limit of an export that has none.
+const all = 1 << 40
+
+// Options are what the command needs of the command line around it.
+type Options struct {
+	In       io.Reader
+	Out, Err io.Writer
+	// Open makes the gateway, and tells who asks. Both are good until Closer is closed.
+	Open func(context.Context) (*bailiwick.Gateway, identity.Principal, io.Closer, error)
+	// Usage makes the error of a command line that can't be run.
+	Usage func(format string, args ...any) error
+	Args  func(optional int, names ...string) cobra.PositionalArgs
+}
+
+// Command returns the command.
+func Command(o Options) *cobra.Command {
+	f := &flags{}
+	cmd := &cobra.Command{
+		Use:   "export CLASS",
+		Short: "Write all records of a class, or what a pipeline makes of them, as CSV or lines of JSON",
+		Example: "  bailiwick export issues --where '{\"status\": \"Todo\"}' --column number --column assignee_id.name=Assignee >todo.csv\n" +
+			"  bailiwick export issues --pipeline - --format jsonl --source sqlite:app.db <pipeline.json",
+		Args: o.Args(1, "the name of the class"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			q, options, err := f.query(args[0], o)
+			if err != nil {
+				return err
+			}
+			return run(cmd.Context(), o, q, options)
+		},
+	}
+	f.add(cmd.Flags())
+	return cmd
+}
+
+// flags are what a command line says of the records.
+type flags struct {
+	where, pipeline, order string
+	keys, include, columns []string
+	limit                  int
+	format                 string
+	raw                    bool
+}
+
+func (f *flags) add(s *pflag.FlagSet) {
+	s.StringVar(&f.where, "where", "", "which records: a where object in `JSON`, - for standard input")
+	s.StringVar(&f.pipeline, "pipeline", "", "what to make of the records: a list of stages in `JSON`, - for standard input")
+	s.StringVar(&f.order, "order", "", "`FIELDS` apart by commas, - for descending")
+	s.StringSliceVar(&f.keys, "keys", nil, "`FIELDS` to read, apart by commas (default all)")
+	s.StringSliceVar(&f.include, "include", nil, "pointer `FIELDS` to replace with their records")
+	s.StringArrayVar(&f.columns, "column", nil, "a `COLUMN` to write, or column=Header (repeatable; default all)")
+	s.IntVar(&f.limit, "limit", 0, "most records (default all)")
+	s.StringVar(&f.format, "format", "csv", "csv or jsonl")
+	s.BoolVar(&f.raw, "all", false, "also records that don't count as live")
+}
+
+// query reads the flags.
+func (f *flags) query(class string, o Options) (query.Query, shape.ExportOptions, error) {
+	options := shape.ExportOptions{Format: shape.Format(f.format), Budget: -1}
+	if options.Format != shape.CSV && options.Format != shape.JSONLines {
+		return nil, options, o.Usage("--format must be csv or jsonl")
+	}
+	for _, text := range f.columns {
+		name, title, _ := strings.Cut(text, "=")
+		path, err := query.CheckPath(name, "")
+		if err != nil {
+			return nil, options, o.Usage("--column %s: %v", text, err)
+		}
+		options.Columns = append(options.Columns, shape.Selection{Path: path, Header: title})
+	}
+	if f.limit < 0 {
+		return nil, options, o.Usage("--limit must be 1 or more")
+	}
+	limit := f.limit
+	if limit == 0 {
+		limit = all
+	}
+	if f.pipeline != "" {
+		if f.where != "" || f.order != "" || f.keys != nil || f.include != nil {
+			return nil, options, o.Usage("--pipeline stands without --where, --order, --keys and --include; write them as stages")
+		}
+		doc, err := f.json("--pipeline", f.pipeline, o)
+		if err != nil {
+			return nil, options, err
+		}
+		stages, err := query.ParsePipeline(doc, "/pipeline")
+		return &query.Pipeline{Class: class, Stages: stages, Raw: f.raw, Limit: limit}, options, err
+	}
+	q := &query.Find{Class: class, Raw: f.raw, Limit: limit}
+	return q, options, f.find(q, options.Columns, o)
+}
+
+func (f *flags) find(q *query.Find, columns []shape.Selection, o Options) error {
+	if f.where != "" {
+		doc, err := f.json("--where", f.where, o)
+		if err != nil {
+			return err
+		}
+		if q.Where, err = query.ParseWhere(doc, "/where"); err != nil {
+			return err
+		}
+	}
+	var err error
+	if q.Order, err = query.ParseOrder(f.order, "/order"); err != nil {
+		return err
+	}
+	for into, names := range map[*[]query.Path][]string{&q.Keys: f.keys, &q.Include: f.include} {
+		for _, name := range names {
+			path, err := query.CheckPath(name, "")
+			if err != nil {
+				return err
+			}
+			*into = append(*into, path)
+		}
+	}
+	if q.Keys == nil && q.Include == nil {
+		for _, c := range columns {
+			q.Keys = append(q.Keys, c.Path)
+		}
+	}
+	return nil
+}
+
+// maxJSON bounds the JSON of a flag, in bytes.
+const maxJSON = 1 << 20
+
+func (f *flags) json(flag, text string, o Options) (value.Value, error) {
+	if text == "-" {
+		b, err := io.ReadAll(io.LimitReader(o.In, maxJSON+1))
+		if err != nil {
+			return value.Value{}, fmt.Errorf("read %s: %w", flag, err)
+		}
+		text = string(b)
+	}
+	if len(text) > maxJSON {
+		return value.Value{}, o.Usage("%s is larger than %d bytes", flag, maxJSON)
+	}
+	doc, err := value.Read([]byte(text), 0)
+	if err != nil {
+		return doc, o.Usage("%s is not JSON: %s", flag, strings.TrimPrefix(err.Error(), "invalid_argument: "))
+	}
+	return doc, nil
+}
+
+// run writes what q asks for.
+func run(ctx context.Context, o Options, q query.Query, options shape.ExportOptions) (err error) {
+	g, who, closer, err := o.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closer.Close()) }()
+	progress := &bar{now: time.Now}
+	if terminal(o.Err) && !terminal(o.Out) { // records on the same terminal would run through it
+		progress.out = o.Err
+	}
+	options.Progress = progress.told
+	out := bufio.NewWriterSize(bare(o.Out), 64<<10)
+	var done shape.Exported
+	ask := bailiwick.Ask{Tool: "export_data", Needs: identity.Read, Timeout: timeout, Arguments: recorded(q, options)}
+	err = g.Do(ctx, who, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+		var err error
+		progress.began = progress.now()
+		if progress.out != nil {
+			progress.total = total(ctx, c, q)
+		}
+		done, err = c.Export(ctx, q, out, options)
+		return 0, errors.Join(err, out.Flush())
+	})
+	progress.end(done.Count, err)
+	for _, note := range done.Notes {
+		fmt.Fprintln(o.Err, note)
+	}
+	return err
+}
+
+// patience is how long it may take to find out how long the rest takes.
+const patience = 3 * time.Second
+
+// total is how many records q gives; 0 when that is not known, as of a pipeline: to count those is to run it.
+func total(ctx context.Context, c *bailiwick.Call, q query.Query) int64 {
+	find, ok := q.(*query.Find)
+	if !ok {
+		return 0
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	n, _, err := c.Count(ctx, &query.Count{Class: find.Class, Where: find.Where, Raw: find.Raw})
+	if err != nil {
+		return 0 // whatever is wrong with q, the export itself tells
+	}
+	return min(n, int64(find.Limit))
+}
+
+// recorded is what the audit keeps a digest of: the arguments that a call of the tool would have.
+func recorded(q query.Query, o shape.ExportOptions) value.Value {
+	digest, class := [32]byte{}, ""
+	switch q := q.(type) {
+	case *query.Find:
+		digest, class = q.Digest(), q.Class
+	case *query.Pipeline:
+		digest, class = q.Digest(), q.Class
+	}
+	return value.OfObject([]value.Member{{Name: "class_name", Value: value.OfString(class)},
+		{Name: "format", Value: value.OfString(string(o.Format))}, {Name: "query", Value: value.OfBytes(string(digest[:]))}})
+}
+
+// bare is where w writes to when that is no terminal, for data must come out as it is; else w, which keeps the escape
+// sequences in data from a terminal.
+func bare(w io.Writer) io.Writer {
+	if styles, ok := w.(*colorprofile.Writer); ok && !terminal(w) {
+		return styles.Forward
+	}
+	return w
+}
+
+// terminal reports whether w is one.
+func terminal(w io.Writer) bool {
+	if styles, ok := w.(*colorprofile.Writer); ok {
+		w = styles.Forward
+	}
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(f.Fd())
+}

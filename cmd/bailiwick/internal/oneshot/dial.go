@@ -1,0 +1,105 @@
+package oneshot
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/client"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/mcp"
+)
+
+// A dialer is what flags say about the gateway to call: one that runs, or one made for the call.
+type dialer struct {
+	app.Setup
+	app.Speaker
+	url, token string
+}
+
+func (d *dialer) flags(f *pflag.FlagSet) {
+	d.Setup.Flags(f)
+	d.Speaker.Flags(f, "as")
+	f.StringVar(&d.url, "url", "", "a running gateway: http://127.0.0.1:8420/mcp (default $BAILIWICK_URL)")
+	f.StringVar(&d.token, "token", "", "its token (default $BAILIWICK_TOKEN)")
+}
+
+// dial connects to the gateway that flags and environment name; a configuration or source in the flags stands
+// for a gateway in this process. end ends that, when the conversation is over.
+func (d *dialer) dial(ctx context.Context) (c *client.Client, end func() error, err error) {
+	inProcess := d.File != "" || d.Sources != nil || d.Store != ""
+	if inProcess && (d.url != "" || d.token != "") {
+		return nil, nil, terminal.Usagef("--url and --token name a running gateway, --config, --source and --store one in this process; give one of both")
+	}
+	address := cmp.Or(d.url, os.Getenv("BAILIWICK_URL"))
+	if !inProcess && address != "" {
+		if d.Tenant != "" || d.Owner != "" || d.Scopes != "" {
+			return nil, nil, terminal.Usagef("who calls a running gateway is told by its token; take --as, --owner and --scopes out")
+		}
+		c, err = Dial(ctx, address, cmp.Or(d.token, os.Getenv("BAILIWICK_TOKEN")))
+		return c, func() error { return nil }, err
+	}
+	if !inProcess && !app.Exists(app.DefaultFile) {
+		return nil, nil, terminal.Usagef("there is no gateway to call; name one that runs with --url, a configuration with --config, or a database with --source")
+	}
+	return d.inProcess(ctx)
+}
+
+// Dial connects to the gateway at address with a token; "" for none.
+func Dial(ctx context.Context, address, token string) (*client.Client, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, terminal.Usagef("the gateway's URL must be like http://127.0.0.1:8420/mcp")
+	}
+	if u.Path == "" || u.Path == "/" {
+		u.Path = "/mcp"
+	}
+	return client.Dial(ctx, u, token, app.Version())
+}
+
+// inProcess makes the gateway and speaks MCP with it through pipes, so that all is as over a connection.
+func (d *dialer) inProcess(ctx context.Context) (_ *client.Client, end func() error, err error) {
+	cfg, err := d.Load()
+	if err != nil {
+		return nil, nil, err
+	}
+	who, err := d.Principal(cfg.Stdio, "cli")
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := app.Build(ctx, cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := mcp.New(p.Door())
+	if err != nil {
+		return nil, nil, errors.Join(err, p.Close())
+	}
+	theirs, ours := io.Pipe()
+	answers, theirAnswers := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		err := s.ServeStream(ctx, who, theirs, theirAnswers)
+		theirAnswers.Close()
+		ended <- err
+	}()
+	end = func() error {
+		ours.Close()
+		return errors.Join(<-ended, p.Close())
+	}
+	c, err := client.Stream(ctx, answers, ours, app.Version())
+	if err != nil {
+		return nil, nil, errors.Join(err, end())
+	}
+	return c, end, nil
+}
+
+// callTimeout is how long a command waits for an answer: the longest that a gateway allows a tool (design 03).
+const callTimeout = 300 * time.Second

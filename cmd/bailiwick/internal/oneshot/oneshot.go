@@ -1,0 +1,199 @@
+// Package oneshot is the commands that ask one thing: call a tool, list the tools, show a schema, export a class. They
+// ask a gateway that runs, or one made for the question.
+//
+// It stands in the command line, beside the other commands, and speaks MCP with the gateway either way, so that a
+// question is answered as an agent's would be. It refuses flags that name two gateways.
+package oneshot
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/export"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/client"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// maxArguments bounds the arguments of a call, in bytes.
+const maxArguments = 1 << 20
+
+// Call returns the command that calls one tool.
+func Call(t *terminal.Terminal) *cobra.Command {
+	var d dialer
+	cmd := &cobra.Command{
+		Use:   "call TOOL [JSON|-]",
+		Short: "Call one tool, of a running gateway or in this process",
+		Example: "  bailiwick call query_class '{\"class_name\": \"issues\", \"limit\": 5}' --source sqlite:app.db\n" +
+			"  bailiwick call count_objects - --url http://127.0.0.1:8420/mcp --token bw_… <arguments.json",
+		Args: terminal.These(1, "the name of the tool", "JSON"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			arguments, err := arguments(t, args[1:])
+			if err != nil {
+				return err
+			}
+			return d.with(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				a, err := c.Call(ctx, args[0], arguments)
+				if err != nil {
+					return err
+				}
+				return printAnswer(t, a)
+			})
+		},
+	}
+	d.flags(cmd.Flags())
+	return cmd
+}
+
+// with runs do on a client.
+func (d *dialer) with(ctx context.Context, do func(context.Context, *client.Client) error) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	c, end, err := d.dial(ctx)
+	if err != nil {
+		return advise(err)
+	}
+	return errors.Join(advise(do(ctx, c)), c.Close(), end())
+}
+
+// advise says which command helps with what a gateway refuses.
+func advise(err error) error {
+	p, ok := errors.AsType[*problem.Error](err)
+	switch {
+	case !ok || p.Suggestion != "":
+	case p.Code == problem.Unauthorized:
+		p.Suggestion = "give a good one with --token or BAILIWICK_TOKEN; \"bailiwick token list\" and \"bailiwick token create\" help"
+	case p.Code == problem.UnknownTool:
+		p.Suggestion = "\"bailiwick tools\" lists those that can be called"
+	}
+	return err
+}
+
+// arguments reads the JSON object in args, "-" for standard input; nothing is an empty object.
+func arguments(t *terminal.Terminal, args []string) (json.RawMessage, error) {
+	if len(args) == 0 {
+		return json.RawMessage("{}"), nil
+	}
+	text := []byte(args[0])
+	if args[0] == "-" {
+		var err error
+		if text, err = io.ReadAll(io.LimitReader(t.In, maxArguments+1)); err != nil {
+			return nil, fmt.Errorf("read the arguments: %w", err)
+		}
+	}
+	if len(text) > maxArguments {
+		return nil, terminal.Usagef("the arguments are larger than %d bytes", maxArguments)
+	}
+	v, err := value.Read(text, 20)
+	if err != nil {
+		return nil, terminal.Usagef("the arguments are not JSON: %s", strings.TrimPrefix(err.Error(), "invalid_argument: "))
+	}
+	if v.Kind() != value.Object {
+		return nil, terminal.Usagef("the arguments must be a JSON object, such as '{\"class_name\": \"issues\"}'")
+	}
+	return v.AppendJSON(nil), nil
+}
+
+// printAnswer prints the text for people, or the structured content for programs.
+func printAnswer(t *terminal.Terminal, a client.Answer) error {
+	switch {
+	case t.JSON && a.Structured == nil:
+		return errors.New("the gateway sent no structured content; its configuration leaves it out (results)")
+	case t.JSON || a.Text == "":
+		t.Printf("%s\n", a.Structured)
+	default:
+		t.Printf("%s\n", strings.TrimSuffix(a.Text, "\n"))
+	}
+	return nil
+}
+
+// Tools returns the command that lists tools.
+func Tools(t *terminal.Terminal) *cobra.Command {
+	var d dialer
+	cmd := &cobra.Command{
+		Use:   "tools",
+		Short: "List the tools that can be called",
+		Args:  terminal.None,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return d.with(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				all, err := c.Tools(ctx)
+				if err != nil {
+					return err
+				}
+				if t.JSON {
+					return t.PrintJSON(map[string]any{"tools": all})
+				}
+				w := tabwriter.NewWriter(t.Out, 0, 8, 2, ' ', 0)
+				for _, tool := range all {
+					about, _, _ := strings.Cut(tool.Description, ". ")
+					fmt.Fprintf(w, "%s\t%s\n", tool.Name, strings.TrimSuffix(about, "."))
+				}
+				return w.Flush()
+			})
+		},
+	}
+	d.flags(cmd.Flags())
+	return cmd
+}
+
+// Schema returns the command that shows classes.
+func Schema(t *terminal.Terminal) *cobra.Command {
+	var d dialer
+	cmd := &cobra.Command{
+		Use:     "schema [CLASS]",
+		Short:   "Show the fields of a class, or all classes",
+		Example: "  bailiwick schema --source sqlite:app.db\n  bailiwick schema issues --source sqlite:app.db",
+		Args:    terminal.These(0, "CLASS"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return d.with(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				tool, arguments := "get_all_schemas", []byte("{}")
+				if len(args) == 1 {
+					tool, arguments = "get_schema", append(value.AppendQuoted([]byte(`{"class_name":`), args[0]), '}')
+				}
+				a, err := c.Call(ctx, tool, bytes.Clone(arguments))
+				if err != nil {
+					return err
+				}
+				return printAnswer(t, a)
+			})
+		},
+	}
+	d.flags(cmd.Flags())
+	return cmd
+}
+
+// Export returns the command that writes the records of a class.
+func Export(t *terminal.Terminal) *cobra.Command {
+	var d dialer
+	cmd := export.Command(export.Options{In: t.In, Out: t.Out, Err: t.Err, Usage: terminal.Usagef, Args: terminal.These,
+		Open: func(ctx context.Context) (*bailiwick.Gateway, identity.Principal, io.Closer, error) {
+			cfg, err := d.Load()
+			if err != nil {
+				return nil, identity.Principal{}, nil, err
+			}
+			who, err := d.Principal(cfg.Stdio, "cli")
+			if err != nil {
+				return nil, who, nil, err
+			}
+			p, err := app.Build(ctx, cfg)
+			if err != nil {
+				return nil, who, nil, err
+			}
+			return p.Gateway, who, p, nil
+		}})
+	d.Setup.Flags(cmd.Flags())
+	d.Speaker.Flags(cmd.Flags(), "as")
+	return cmd
+}

@@ -1,0 +1,159 @@
+package policies
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/policyreport/findings"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+func review(t *terminal.Terminal) *cobra.Command {
+	var from app.Setup
+	var fail []string
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "Find what is odd in rules that work",
+		Long: "Find what is odd in rules that work: what agents see and aren't told about (missing-description), names in lists and filters\n" +
+			"that lead to nothing (unresolved), rules that do nothing (dead), documented values that the database has left behind (drift),\n" +
+			"and classes of tenants that are joined to classes of none (unscoped). What is wrong with rules is an error of each command.",
+		Example: "  bailiwick policy audit --fail-on unresolved,unscoped",
+		Args:    terminal.None,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			stops, err := codes(fail)
+			if err != nil {
+				return err
+			}
+			c, err := from.Load()
+			if err != nil {
+				return err
+			}
+			_, found, err := Findings(cmd.Context(), c)
+			if err != nil {
+				return err
+			}
+			return printFindings(t, found, stops)
+		},
+	}
+	from.Flags(cmd.Flags())
+	cmd.Flags().StringSliceVar(&fail, "fail-on", nil, "end with code 1 when there is one of these `CODES`: any, or missing-description, unresolved, dead, drift, unscoped, open, uncallable")
+	return cmd
+}
+
+// codes reads --fail-on.
+func codes(names []string) ([]findings.Code, error) {
+	var out []findings.Code
+	all := []string{"any"}
+	for _, c := range findings.Codes() {
+		all = append(all, string(c))
+	}
+	for _, n := range names {
+		switch {
+		case n == "any":
+			return findings.Codes(), nil
+		case !slices.Contains(all, n):
+			return nil, terminal.Usagef("--fail-on: there is no finding %q%s", n, problem.DidYouMean(problem.Nearest(n, all, 1)))
+		}
+		out = append(out, findings.Code(n))
+	}
+	return out, nil
+}
+
+// A Finding is one thing to look at, and where it stands.
+type Finding struct {
+	findings.Finding
+	Place *place `json:"place,omitempty"`
+}
+
+// String returns the finding on one line, without what to do about it.
+func (f Finding) String() string {
+	at := f.Holder
+	if f.Place != nil {
+		at = f.Place.String()
+		if f.Place.File != "" {
+			at = fmt.Sprintf("%s:%d:%d", f.Place.File, f.Place.Line, f.Place.Column)
+		}
+	}
+	return fmt.Sprintf("%s: %s: %s", at, f.Code, f.Message)
+}
+
+// Findings looks at a configuration, at what its sources have, and at the tokens in its store, if there is one.
+func Findings(ctx context.Context, c *config.Config) (*app.Survey, []Finding, error) {
+	s, err := look(ctx, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.know(ctx, c.Store); err != nil {
+		return nil, nil, err
+	}
+	var holders []findings.Holder
+	if s.directory.Stdio.ID != "" {
+		holders = append(holders, findings.Holder{Who: s.directory.Stdio, Name: "stdio", Path: []string{"stdio"}})
+	}
+	if s.directory.Anonymous.ID != "" {
+		holders = append(holders, findings.Holder{Who: s.directory.Anonymous, Name: "anonymous", Path: []string{"auth", "anonymous"}})
+	}
+	for _, k := range s.tokens {
+		if k.Revoked.IsZero() && k.Expires.After(time.Now()) {
+			holders = append(holders, findings.Holder{Who: s.directory.Tokens[k.ID], Name: "token " + k.ID})
+		}
+	}
+	found, err := findings.Of(s.Regime, holders)
+	if err != nil {
+		return nil, nil, err
+	}
+	out := make([]Finding, len(found))
+	for i, f := range found {
+		out[i] = Finding{Finding: f}
+		if f.Path != nil {
+			out[i].Place = s.placed(f.Path)
+		}
+	}
+	return s.Survey, out, nil
+}
+
+func printFindings(t *terminal.Terminal, all []Finding, stops []findings.Code) error {
+	var failed error
+	counts := map[findings.Code]int{}
+	for _, f := range all {
+		if counts[f.Code]++; slices.Contains(stops, f.Code) {
+			failed = terminal.ErrSaid
+		}
+	}
+	if t.JSON {
+		if err := t.PrintJSON(struct {
+			Findings []Finding `json:"findings"`
+			Failed   bool      `json:"failed"`
+		}{append([]Finding{}, all...), failed != nil}); err != nil {
+			return err
+		}
+		return failed
+	}
+	for _, f := range all {
+		t.Printf("%s\n", f)
+		if f.Place != nil && f.Place.Excerpt != "" && f.Code != findings.MissingDescription {
+			t.Printf("%s\n", f.Place.Excerpt)
+		}
+		t.Printf("  → %s\n", f.Suggestion)
+	}
+	var parts []string
+	for _, c := range findings.Codes() {
+		if counts[c] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", counts[c], c))
+		}
+	}
+	if parts == nil {
+		t.Printf("%s  nothing is odd\n", terminal.Styled(terminal.Green, "good"))
+		return nil
+	}
+	t.Printf("%d findings: %s\n", len(all), strings.Join(parts, ", "))
+	return failed
+}

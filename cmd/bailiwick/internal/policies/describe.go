@@ -1,0 +1,214 @@
+package policies
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+)
+
+func describe(t *terminal.Terminal) *cobra.Command {
+	var from app.Setup
+	var name string
+	cmd := &cobra.Command{
+		Use:   "describe --as WHO [CLASS]",
+		Short: "Tell what a principal may see and do",
+		Long: "Tell what a principal may see and do: tools, classes, which fields it sees and which not, and what every record\n" +
+			"satisfies. Values of filters and tenants are told as the first 8 hex digits of their SHA-256.",
+		Example: "  bailiwick policy describe --as support-bot\n  bailiwick policy describe --as stdio tracker.issues",
+		Args:    terminal.These(0, "CLASS"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, who, err := asked(cmd.Context(), &from, name)
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				return s.printClass(t, who, args[0])
+			}
+			return s.printAll(t, who)
+		},
+	}
+	from.Flags(cmd.Flags())
+	cmd.Flags().StringVar(&name, "as", "", "`WHO`: a token by its ID or name, stdio or anonymous")
+	return cmd
+}
+
+// asked returns the configuration that flags name, and the principal called name.
+func asked(ctx context.Context, from *app.Setup, name string) (*scene, identity.Principal, error) {
+	c, err := from.Load()
+	if err != nil {
+		return nil, identity.Principal{}, err
+	}
+	s, err := look(ctx, c)
+	if err != nil {
+		return nil, identity.Principal{}, err
+	}
+	if err := s.know(ctx, c.Store); err != nil {
+		return nil, identity.Principal{}, err
+	}
+	who, err := s.as(name)
+	return s, who, err
+}
+
+func (s *scene) printAll(t *terminal.Terminal, who identity.Principal) error {
+	d := s.Regime.Describe(who)
+	if t.JSON {
+		return t.PrintJSON(d)
+	}
+	t.Printf("%s  %s\n", terminal.Styled(terminal.Bold, named(who)), known(who))
+	t.Printf("tools  %s\n\n", orNone(strings.Join(d.Tools, ", ")))
+	if err := PrintAPIs(t, d.APIs); err != nil {
+		return err
+	}
+	if len(d.Classes)+len(d.Hidden) == 0 && len(d.APIs) > 0 {
+		return nil
+	}
+	w := tabwriter.NewWriter(t.Out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "CLASS\tFIELDS\tHIDDEN\tMASKED\tRECORDS")
+	for _, c := range d.Classes {
+		masked := 0
+		for _, f := range c.Fields {
+			if f.Mask != "" {
+				masked++
+			}
+		}
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\n", c.Class, len(c.Fields), len(c.Hidden), masked, records(c.Layers))
+	}
+	for _, v := range d.Hidden {
+		fmt.Fprintf(w, "%s\t-\t-\t-\t%s\n", v.Class, s.reason(v, who))
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	t.Printf("\n%d of %d classes can be seen\n", len(d.Classes), len(d.Classes)+len(d.Hidden))
+	return nil
+}
+
+// PrintAPIs prints how much is seen of HTTP APIs; nothing where there is none.
+func PrintAPIs(t *terminal.Terminal, all []policyreport.API) error {
+	if len(all) == 0 {
+		return nil
+	}
+	w := tabwriter.NewWriter(t.Out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "API\tREAD\tWRITE\tDESTRUCTIVE\tEXCLUDED\tFORBIDDEN\tUNSEEN\tHIDDEN FIELDS AND SCHEMAS")
+	for _, a := range all {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\n", a.API, a.Read, a.Write, a.Destructive, a.Excluded, a.Forbidden, a.Unseen, orNone(strings.Join(a.Hidden, ", ")))
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	t.Printf("\n")
+	return nil
+}
+
+func (s *scene) printClass(t *terminal.Terminal, who identity.Principal, class string) error {
+	view, verdict := s.Regime.DescribeClass(who, class)
+	if verdict.Reason == "unknown_class" {
+		return terminal.Usagef("%s", verdict.Why)
+	}
+	if t.JSON {
+		return t.PrintJSON(struct {
+			policyreport.Verdict
+			View  *policyreport.View `json:"view,omitempty"`
+			Place *place             `json:"place,omitempty"`
+		}{verdict, seen(view, verdict), s.place(verdict.Rule, who)})
+	}
+	if !verdict.Allowed {
+		t.Printf("%s is not seen by %s: %s\n", verdict.Class, named(who), s.reason(verdict, who))
+		return nil
+	}
+	t.Printf("%s  seen by %s as %s\n\n", terminal.Styled(terminal.Bold, view.Class), named(who), view.Name)
+	w := tabwriter.NewWriter(t.Out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "FIELD\tTYPE")
+	for _, f := range view.Fields {
+		var notes []string
+		if f.Mask != "" {
+			notes = append(notes, "masked: "+string(f.Mask))
+		}
+		if f.Large {
+			notes = append(notes, "large")
+		}
+		fmt.Fprintln(w, strings.TrimSuffix(f.Name+"\t"+f.Type+"\t"+strings.Join(notes, ", "), "\t"))
+	}
+	for _, v := range view.Hidden {
+		fmt.Fprintf(w, "%s\t-\t%s\n", v.Field, s.reason(v, who))
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	t.Printf("\nrecords: %s\n", records(view.Layers))
+	return nil
+}
+
+// seen is the view for JSON; nil for one that isn't there.
+func seen(v policyreport.View, verdict policyreport.Verdict) *policyreport.View {
+	if !verdict.Allowed {
+		return nil
+	}
+	return &v
+}
+
+// reason says why something isn't seen, and where that stands.
+func (s *scene) reason(v policyreport.Verdict, who identity.Principal) string {
+	p := s.place(v.Rule, who)
+	switch {
+	case p == nil:
+		return v.Why + " (built in)"
+	case p.File == "":
+		return v.Why + " (" + p.Path + ")"
+	}
+	return fmt.Sprintf("%s (%s:%d)", v.Why, p.File, p.Line)
+}
+
+// records says what every record of a view satisfies.
+func records(layers []policyreport.Layer) string {
+	parts := make([]string, len(layers))
+	for i, l := range layers {
+		parts[i] = l.Name + " " + l.Where
+		if l.Through != "" {
+			parts[i] = l.Name + " through " + l.Through + " " + l.Where
+		}
+	}
+	if len(parts) == 0 {
+		return "all"
+	}
+	return strings.Join(parts, "; ")
+}
+
+func named(who identity.Principal) string {
+	if who.Name == "" || who.Name == who.ID {
+		return who.ID
+	}
+	return who.ID + " (" + terminal.Printable(who.Name) + ")"
+}
+
+// known says what narrows a principal.
+func known(who identity.Principal) string {
+	parts := []string{string(who.Kind)}
+	for _, p := range [][2]string{{"owner", who.Owner}, {"tenant", who.Tenant}} {
+		if p[1] != "" {
+			parts = append(parts, p[0]+" "+terminal.Printable(p[1]))
+		}
+	}
+	scopes := make([]string, len(who.Scopes))
+	for i, s := range who.Scopes {
+		scopes[i] = string(s)
+	}
+	slices.Sort(scopes)
+	return strings.Join(append(parts, "scopes "+orNone(strings.Join(scopes, ","))), ", ")
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}

@@ -1,0 +1,173 @@
+package policies
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/replay"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+)
+
+func diff(t *terminal.Terminal) *cobra.Command {
+	var store, name string
+	var days int
+	cmd := &cobra.Command{
+		Use:   "diff OLD NEW",
+		Short: "Tell which calls of the last days would end otherwise under another configuration",
+		Long: "Tell which calls of the last days would end otherwise under the configuration NEW than under OLD: those that would be\n" +
+			"refused, allowed, or give other records or fields. It reads the audit and what the sources have, and no records. The audit\n" +
+			"has no values, so some calls can't be decided; they are told apart. Ends with code 1 when a call would end otherwise.",
+		Example: "  bailiwick policy diff bailiwick.yaml proposed.yaml --days 7",
+		Args:    terminal.These(2, "OLD, the configuration in force,", "NEW, the configuration to try,"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if days < 1 {
+				return terminal.Usagef("--days must be 1 or more")
+			}
+			return compare(cmd.Context(), t, comparison{old: args[0], new: args[1], store: store, as: name, since: time.Now().AddDate(0, 0, -days), days: days})
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&days, "days", 7, "how many `DAYS` back")
+	f.StringVar(&name, "as", "", "only the calls of `WHO`: a token by its ID or name, stdio or anonymous")
+	f.StringVar(&store, "store", "", "the store with the audit: sqlite:`FILE` (default that of OLD)")
+	return cmd
+}
+
+// A comparison is what a command line asks for.
+type comparison struct {
+	old, new, store, as string
+	since               time.Time
+	days                int
+}
+
+func compare(ctx context.Context, t *terminal.Terminal, q comparison) error {
+	from := app.Setup{File: q.old, Store: q.store}
+	c, err := from.Load()
+	if err != nil {
+		return err
+	}
+	old, err := look(ctx, c)
+	if err != nil {
+		return err
+	}
+	next, err := app.LoadFile(q.new)
+	if err != nil {
+		return err
+	}
+	now, err := look(ctx, next)
+	if err != nil {
+		return err
+	}
+	if err := old.know(ctx, c.Store); err != nil {
+		return err
+	}
+	now.directory.Tokens = old.directory.Tokens
+	only := ""
+	if q.as != "" {
+		who, err := old.as(q.as)
+		if err != nil {
+			return err
+		}
+		only = who.ID
+	}
+	run := replay.Trial{Old: replay.Side{Regime: old.Regime, Directory: old.directory}, New: replay.Side{Regime: now.Regime, Directory: now.directory}}
+	err = keeping(ctx, c.Store, func(store app.Store) error {
+		return store.Backwards(ctx, audit.Last, func(r audit.Record) bool {
+			if r.Time.Before(q.since) {
+				return false
+			}
+			if r.Checkpoint == "" && (only == "" || r.Principal == only) {
+				run.Add(r)
+			}
+			return true
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return printReport(t, run.Report(), old, now, q.days)
+}
+
+// told is a change with the place of the rule that refuses.
+type told struct {
+	replay.Change
+	Place *place `json:"place,omitempty"`
+}
+
+func printReport(t *terminal.Terminal, r replay.Report, old, now *scene, days int) error {
+	changes := make([]told, len(r.Changes))
+	for i, c := range r.Changes {
+		changes[i] = told{Change: c}
+		side := now
+		if c.Ends == replay.NowAllowed {
+			side = old
+		}
+		if c.Verdict.Reason != "" {
+			who, _ := side.directory.Of(&audit.Record{Principal: c.Principal, TokenID: strings.TrimPrefix(c.Principal, "token:"), Tenant: c.Tenant})
+			changes[i].Place = side.place(c.Verdict.Rule, who)
+		}
+	}
+	var otherwise error
+	if len(changes) > 0 {
+		otherwise = terminal.ErrSaid
+	}
+	if t.JSON {
+		if err := t.PrintJSON(struct {
+			Calls   int    `json:"calls"`
+			Same    int    `json:"same"`
+			Changes []told `json:"changes"`
+		}{r.Calls, r.Same, changes}); err != nil {
+			return err
+		}
+		return otherwise
+	}
+	ends, counts := "", map[string]int{}
+	for _, c := range changes {
+		if counts[c.Ends] += c.Calls; c.Ends != ends {
+			ends = c.Ends
+			t.Printf("%s\n", headings[ends])
+		}
+		printChange(t, c)
+	}
+	t.Printf("%d calls in %d days: %d refused, %d allowed, %d changed, %d undecided, %d as before\n", r.Calls, days,
+		counts[replay.NowRefused], counts[replay.NowAllowed], counts[replay.Otherwise], counts[replay.Undecided], r.Same)
+	return otherwise
+}
+
+// headings stand above the changes of each way.
+var headings = map[string]string{
+	replay.NowRefused: terminal.Styled(terminal.Red, "would be refused"),
+	replay.NowAllowed: terminal.Styled(terminal.Green, "would be allowed"),
+	replay.Otherwise:  terminal.Styled(terminal.Amber, "would give something else"),
+	replay.Undecided:  terminal.Styled(terminal.Amber, "can't be decided from the audit"),
+}
+
+func printChange(t *terminal.Terminal, c told) {
+	asker := c.Principal
+	if c.Tenant != "" {
+		asker += "@" + c.Tenant
+	}
+	calls := "calls"
+	if c.Calls == 1 {
+		calls = "call"
+	}
+	t.Printf("  %s  %s  %s  (%d %s, last %s)\n", terminal.Printable(asker), terminal.Printable(c.Tool), strings.Join(c.Uses, " "), c.Calls, calls, day(c.Last))
+	if c.Verdict.Reason != "" {
+		where := ""
+		if c.Place != nil {
+			where = "; " + c.Place.String()
+		}
+		t.Printf("    %s: %s%s%s\n", c.Verdict.Reason, c.Verdict.Class, dotted(c.Verdict.Field), where)
+	}
+	for _, d := range c.Details {
+		t.Printf("    %s\n", d)
+	}
+	if c.Rebuilt {
+		t.Printf("    the principal is none that is known now: judged by the tenant and scopes of the records\n")
+	}
+}

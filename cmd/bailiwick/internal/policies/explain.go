@@ -1,0 +1,200 @@
+package policies
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/replay"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+)
+
+func explain(t *terminal.Terminal) *cobra.Command {
+	var from app.Setup
+	var name, call, field string
+	cmd := &cobra.Command{
+		Use:   "explain (--call CALL | --as WHO TOOL [CLASS])",
+		Short: "Tell why a call was refused, or whether one would be, and which rule decides",
+		Long: "Tell why a call of the audit was refused, which rule decides, and whether it would be refused now; or whether a principal\n" +
+			"could call a tool on a class. Ends with code 1 when the call is refused by the rules in force.",
+		Example: "  bailiwick policy explain --call 17\n  bailiwick policy explain --call 0c9f4e2a\n" +
+			"  bailiwick policy explain --as support-bot query_class issues --field internal_note\n" +
+			"  bailiwick policy explain --as support-bot call_api_read shop.listOrders",
+		Args: terminal.These(0, "TOOL", "CLASS"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case call != "" && (name != "" || field != "" || len(args) > 0):
+				return terminal.Usagef("--call stands alone: the audit knows who called what")
+			case call != "":
+				return explainCall(cmd.Context(), t, &from, call)
+			case len(args) == 0:
+				return terminal.Usagef("which call? name one of the audit with --call, or a principal with --as and a TOOL")
+			case field != "" && len(args) < 2:
+				return terminal.Usagef("--field needs the CLASS that it is a field of")
+			}
+			s, who, err := asked(cmd.Context(), &from, name)
+			if err != nil {
+				return err
+			}
+			v := s.Regime.ToolVerdict(who, args[0])
+			if v.Allowed && len(args) == 2 {
+				if api, operation, ok := s.Regime.API(args[1]); ok {
+					v = s.Regime.OperationVerdict(who, api, operation)
+				} else {
+					v = s.Regime.ClassVerdict(who, args[1])
+				}
+			}
+			if v.Allowed && field != "" {
+				v = s.Regime.FieldVerdict(who, args[1], field)
+			}
+			return s.printVerdict(t, who, v)
+		},
+	}
+	from.Flags(cmd.Flags())
+	f := cmd.Flags()
+	f.StringVar(&call, "call", "", "`CALL` of the audit: its number, or its correlation id for the last one refused under it")
+	f.StringVar(&name, "as", "", "`WHO` would call: a token by its ID or name, stdio or anonymous")
+	f.StringVar(&field, "field", "", "a `FIELD` of the class")
+	return cmd
+}
+
+func (s *scene) printVerdict(t *terminal.Terminal, who identity.Principal, v policyreport.Verdict) error {
+	p := s.place(v.Rule, who)
+	if t.JSON {
+		if err := t.PrintJSON(struct {
+			policyreport.Verdict
+			Place *place `json:"place,omitempty"`
+		}{v, p}); err != nil || v.Allowed {
+			return err
+		}
+		return terminal.ErrSaid
+	}
+	printVerdict(t, v, p)
+	if !v.Allowed {
+		return terminal.ErrSaid
+	}
+	return nil
+}
+
+func explainCall(ctx context.Context, t *terminal.Terminal, from *app.Setup, call string) error {
+	c, err := from.Load()
+	if err != nil {
+		return err
+	}
+	s, err := look(ctx, c)
+	if err != nil {
+		return err
+	}
+	if err := s.know(ctx, c.Store); err != nil {
+		return err
+	}
+	var record *audit.Record
+	if err := keeping(ctx, c.Store, func(store app.Store) (err error) { record, err = find(ctx, store, call); return err }); err != nil {
+		return err
+	}
+	return s.printExplanation(t, record, replay.Explain(s.Regime, s.directory, record))
+}
+
+// find returns the call with a number, or the last one under a correlation id: one that was refused, if there is one.
+func find(ctx context.Context, log audit.Reader, call string) (*audit.Record, error) {
+	var found *audit.Record
+	if n, err := strconv.ParseInt(call, 10, 64); err == nil {
+		err := log.Records(ctx, n, func(r audit.Record) bool {
+			if r.Seq == n {
+				found = &r
+			}
+			return false
+		})
+		if found != nil || err != nil {
+			return found, err
+		}
+	}
+	err := log.Backwards(ctx, audit.Last, func(r audit.Record) bool {
+		if r.Correlation == call && (found == nil || r.Outcome == audit.Refused) {
+			found = &r
+		}
+		return found == nil || found.Outcome != audit.Refused
+	})
+	if err == nil && found == nil {
+		err = fmt.Errorf("the audit has no call %s; \"bailiwick audit tail\" shows the last ones", strconv.Quote(call))
+	}
+	return found, err
+}
+
+func (s *scene) printExplanation(t *terminal.Terminal, r *audit.Record, e replay.Explanation) error {
+	who, _ := s.directory.Of(r)
+	p := s.place(e.Verdict.Rule, who)
+	var refused error
+	if e.Refused && e.Still {
+		refused = terminal.ErrSaid
+	}
+	if t.JSON {
+		if err := t.PrintJSON(struct {
+			Call *audit.Record `json:"call"`
+			replay.Explanation
+			Place *place `json:"place,omitempty"`
+		}{r, e, p}); err != nil {
+			return err
+		}
+		return refused
+	}
+	asker := r.Principal
+	if r.Tenant != "" {
+		asker += "@" + r.Tenant
+	}
+	t.Printf("call %d  %s  %s  %s  %s\n", r.Seq, day(r.Time), terminal.Printable(asker), terminal.Printable(r.Tool), strings.TrimSpace(r.Outcome+" "+r.Kind))
+	printVerdict(t, e.Verdict, p)
+	if e.Refused {
+		now := "now     it would be refused as well"
+		if !e.Still {
+			now = "now     the rules would not refuse it"
+		}
+		t.Printf("%s\n", now)
+	}
+	for _, n := range e.Notes {
+		t.Printf("note    %s\n", n)
+	}
+	return refused
+}
+
+// printVerdict prints what decides, and where that stands.
+func printVerdict(t *terminal.Terminal, v policyreport.Verdict, p *place) {
+	word := terminal.Styled(terminal.Green, "allowed")
+	if !v.Allowed {
+		word = terminal.Styled(terminal.Amber, "refused")
+	}
+	t.Printf("%s %s\n", word, v.Why)
+	if v.Reason != "" {
+		at := ""
+		if v.DeniedAt != "" {
+			at = ", denied at: " + v.DeniedAt
+		}
+		t.Printf("reason  %s%s\n", v.Reason, at)
+	}
+	if v.Class != "" {
+		t.Printf("class   %s%s\n", v.Class, dotted(v.Field))
+	}
+	switch {
+	case p != nil:
+		t.Printf("rule    %s\n", p)
+		if p.Excerpt != "" {
+			t.Printf("%s\n", p.Excerpt)
+		}
+	case v.DeniedAt == policyreport.AtField:
+		t.Printf("rule    built in\n")
+	}
+}
+
+func dotted(field string) string {
+	if field == "" {
+		return ""
+	}
+	return "." + field
+}

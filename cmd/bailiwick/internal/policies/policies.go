@@ -1,0 +1,171 @@
+// Package policies is the commands about rules, for operators: what a principal may, why a call was refused, what is odd
+// in a configuration, whether it does what is expected of it, and what another one would change.
+//
+// It stands in the command line, beside the other commands, and prints what exposure, trial, findings and expect find
+// out. It refuses a principal that it would have to guess about, and reads no records.
+package policies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/replay"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// Command returns the commands.
+func Command(t *terminal.Terminal) *cobra.Command {
+	cmd := terminal.Group(&cobra.Command{Use: "policy", Short: "Ask about rules: what they show, why they refuse, what is odd, what others would change"})
+	cmd.AddCommand(describe(t), explain(t), review(t), test(t), diff(t))
+	return cmd
+}
+
+// A scene is a configuration with its rules compiled, and who is known.
+type scene struct {
+	*app.Survey
+	config    *config.Config
+	tokens    []identity.Token
+	directory replay.Directory
+}
+
+// look reads a configuration and looks at its sources.
+func look(ctx context.Context, c *config.Config) (*scene, error) {
+	survey, err := app.Examine(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	s := &scene{Survey: survey, config: c, directory: replay.Directory{Tokens: map[string]identity.Principal{}, Stdio: c.Stdio}}
+	if c.Auth.Anonymous != nil {
+		s.directory.Anonymous = *c.Auth.Anonymous
+	}
+	return s, nil
+}
+
+// know reads the tokens of a store, if there is one at url.
+func (s *scene) know(ctx context.Context, url string) error {
+	err := keeping(ctx, url, func(store app.Store) (err error) {
+		s.tokens, err = identity.NewTokens(identity.TokenOptions{Store: store}).List(ctx, identity.Local(app.LocalUser()))
+		if err != nil {
+			return err
+		}
+		for i := range s.tokens {
+			who, err := s.tokens[i].Principal()
+			if err != nil {
+				return fmt.Errorf("token %s: %w", s.tokens[i].ID, err)
+			}
+			s.directory.Tokens[s.tokens[i].ID] = who
+		}
+		return nil
+	})
+	if errors.Is(err, app.ErrNoStore) {
+		return nil
+	}
+	return err
+}
+
+// keeping opens the store at url, which must be there, for do.
+func keeping(ctx context.Context, url string, do func(app.Store) error) (err error) {
+	store, err := app.OpenStore(ctx, url, true)
+	if err != nil {
+		return err
+	}
+	defer app.CloseAfter(store, &err)
+	return do(store)
+}
+
+// as returns the principal that a command line names: stdio, anonymous, or a token by its ID or name.
+func (s *scene) as(name string) (identity.Principal, error) {
+	switch {
+	case name == "":
+		return identity.Principal{}, terminal.Usagef("whose rights? name a token by its ID or name, stdio or anonymous with --as")
+	case name == "stdio" && s.directory.Stdio.ID != "":
+		return s.directory.Stdio, nil
+	case name == "anonymous" && s.directory.Anonymous.ID != "":
+		return s.directory.Anonymous, nil
+	case name == "stdio" || name == "anonymous":
+		return identity.Principal{}, fmt.Errorf("the configuration says nothing of %s", name)
+	}
+	var found []identity.Token
+	names := []string{"stdio", "anonymous"}
+	for _, k := range s.tokens {
+		if k.ID == name || strings.HasPrefix(name, identity.TokenStart+k.Prefix) {
+			return s.directory.Tokens[k.ID], nil
+		}
+		if k.Name == name {
+			found = append(found, k)
+		}
+		names = append(names, k.ID, k.Name)
+	}
+	switch len(found) {
+	case 0:
+		if strings.HasPrefix(name, identity.TokenStart) {
+			return identity.Principal{}, fmt.Errorf("the store has no such token")
+		}
+		return identity.Principal{}, fmt.Errorf("there is no token %q%s; \"bailiwick token list\" shows them", name, problem.DidYouMean(problem.Nearest(name, names, 2)))
+	case 1:
+		return s.directory.Tokens[found[0].ID], nil
+	}
+	ids := make([]string, len(found))
+	for i, k := range found {
+		ids[i] = k.ID
+	}
+	return identity.Principal{}, terminal.Usagef("%d tokens are called %s; name one by its ID: %s", len(found), name, strings.Join(ids, ", "))
+}
+
+// A place is where a rule stands: in a file, or in the record of a token.
+type place struct {
+	File    string `json:"file,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+	Path    string `json:"path"`
+	Excerpt string `json:"excerpt,omitempty"`
+}
+
+// String returns the place on one line.
+func (p *place) String() string {
+	if p.File == "" {
+		return p.Path
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Path)
+}
+
+// place finds a rule that decides for who; nil for what is built in.
+func (s *scene) place(rule []string, who identity.Principal) *place {
+	if len(rule) == 0 {
+		return nil
+	}
+	if rule[0] == "principal" {
+		switch {
+		case who.TokenID != "":
+			return &place{Path: "token " + who.TokenID + ": " + strings.Join(rule[1:], ".")}
+		case who.ID == "stdio" && s.directory.Stdio.ID != "":
+			rule = append([]string{"stdio"}, rule[1:]...)
+		case who.ID == "anonymous" && s.directory.Anonymous.ID != "":
+			rule = append([]string{"auth", "anonymous"}, rule[1:]...)
+		default:
+			return &place{Path: strings.Join(rule, ".")}
+		}
+	}
+	return s.placed(rule)
+}
+
+// placed finds keys of the configuration.
+func (s *scene) placed(rule []string) *place {
+	f := s.config.Wrong("", rule...)
+	if strings.Join(rule, ".") == "policy.unlisted" && f.Line <= 1 { // it isn't written: what lists the class would be
+		f = s.config.Wrong("", "classes")
+	}
+	return &place{File: f.File, Line: f.Line, Column: f.Column, Path: strings.Join(rule, "."), Excerpt: f.Excerpt}
+}
+
+// day says when, to people.
+func day(t time.Time) string { return t.Local().Format(time.DateTime) }

@@ -1,0 +1,130 @@
+package reviews
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/bailiwick-dev/bailiwick/internal/client"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// maxAnswer bounds an answer, in bytes.
+const maxAnswer = 64 << 20
+
+// timeout is how long a command waits for an answer.
+const timeout = 2 * time.Minute
+
+// A gateway is what flags and environment say about the gateway whose changes are meant.
+type gateway struct{ url, token string }
+
+func (g *gateway) flags(f *pflag.FlagSet) {
+	f.StringVar(&g.url, "url", "", "the running gateway: http://127.0.0.1:8420 (default $BAILIWICK_URL)")
+	f.StringVar(&g.token, "token", "", "the token of a human with the scope review (default $BAILIWICK_TOKEN)")
+}
+
+// address is the gateway's own address with path below it: what comes before /mcp, which other commands are given.
+func (g *gateway) address(path string) (string, error) {
+	given := cmp.Or(g.url, os.Getenv("BAILIWICK_URL"))
+	if given == "" {
+		return "", terminal.Usagef("changes are decided about at a running gateway; name it with --url or BAILIWICK_URL")
+	}
+	u, err := url.Parse(given)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return "", terminal.Usagef("the gateway's URL must be like http://127.0.0.1:8420")
+	}
+	return u.Scheme + "://" + u.Host + strings.TrimSuffix(strings.TrimSuffix(u.Path, "/"), "/mcp") + path, nil
+}
+
+// open sends a request and returns its answer, whose body is to be closed. A refusal is an error.
+func (g *gateway) open(ctx context.Context, method, path string, body any, headers ...string) (*http.Response, error) {
+	address, err := g.address(path)
+	if err != nil {
+		return nil, err
+	}
+	var sent io.Reader
+	if body != nil {
+		b, err := json.Marshal(body)
+		if err != nil {
+			return nil, fmt.Errorf("encode the request: %w", err)
+		}
+		sent = bytes.NewReader(b)
+	}
+	r, err := http.NewRequestWithContext(ctx, method, address, sent)
+	if err != nil {
+		return nil, fmt.Errorf("make the request: %w", err)
+	}
+	r.Header.Set("Authorization", "Bearer "+cmp.Or(g.token, os.Getenv("BAILIWICK_TOKEN")))
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	// A redirect would take the token elsewhere.
+	c := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res, err := c.Do(r)
+	if err != nil {
+		return nil, fmt.Errorf("reach the gateway: %w", err)
+	}
+	if res.StatusCode == http.StatusOK {
+		return res, nil
+	}
+	defer res.Body.Close()
+	told, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err != nil {
+		return nil, fmt.Errorf("read the answer: %w", err)
+	}
+	if refusal, ok := client.ReadRefusal(bytes.TrimSpace(told)); ok {
+		if refusal.Problem.Code == problem.Unauthorized {
+			refusal.Problem.Suggestion = "give the token of a human with the scope review in --token or BAILIWICK_TOKEN"
+		}
+		return nil, refusal
+	}
+	return nil, problem.New(problem.Upstream, fmt.Sprintf("the address answers %s and no changes; is it a gateway, and has it a store?", res.Status))
+}
+
+// ask sends a request and reads the JSON of its answer into out. The bytes are those of the answer.
+func (g *gateway) ask(ctx context.Context, method, path string, body, out any) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	res, err := g.open(ctx, method, path, body)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err == nil {
+		err = json.Unmarshal(b, out)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the answer: %w", err)
+	}
+	return bytes.TrimSpace(b), nil
+}
+
+// sheet asks for one change, or does something about it.
+func (g *gateway) sheet(ctx context.Context, method, id, verb string, body any) (*review.Sheet, []byte, error) {
+	if id == "" || strings.ContainsAny(id, "/?#%") {
+		return nil, nil, terminal.Usagef("%q is no id of a change", id)
+	}
+	path := "/api/changes/" + id
+	if verb != "" {
+		path += "/" + verb
+	}
+	sheet := new(review.Sheet)
+	raw, err := g.ask(ctx, method, path, body, sheet)
+	return sheet, raw, err
+}

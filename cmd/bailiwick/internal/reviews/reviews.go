@@ -1,0 +1,369 @@
+// Package reviews is the commands with which people look at the changes that agents propose, and decide about them.
+//
+// It stands in the command line, beside the other commands, and speaks with a running gateway over its JSON API, as any
+// other front end does: the token says who decides, and nothing in this program can decide without one. It refuses to
+// approve what it hasn't shown, unless the digest is given.
+package reviews
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/reviewapi"
+)
+
+// Command returns the commands.
+func Command(t *terminal.Terminal) *cobra.Command {
+	cmd := terminal.Group(&cobra.Command{Use: "changes", Short: "Look at the changes that agents propose, and decide about them",
+		Long: "Look at the changes that agents propose, and decide about them. All of it happens at a running gateway, with the token of a human that has the scope review:\n" +
+			"  bailiwick token create --name ana-reviews --kind human --owner ana@example.com --scopes review"})
+	var g gateway
+	g.flags(cmd.PersistentFlags())
+	d := desk{&g, t}
+	cmd.AddCommand(d.list(), d.show(), d.approve(), d.breakGlass(), d.reject(), d.comment(), d.renew(), d.revert(), d.settle(), d.watch(), d.deliveries(), d.redeliver())
+	return cmd
+}
+
+// A desk is where the commands are at home.
+type desk struct {
+	*gateway
+	t *terminal.Terminal
+}
+
+func (d desk) list() *cobra.Command {
+	var asked filter
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List changes, the newest first; those that wait, unless --state says others",
+		Example: "  bailiwick changes list\n  bailiwick changes list --state all --class issues --limit 20",
+		Args:    terminal.None,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var page reviewapi.Page
+			if done, err := d.found(cmd.Context(), "/api/changes", asked, &page); done || err != nil {
+				return err
+			}
+			if len(page.Changes) == 0 {
+				d.t.Notef("no changes")
+				return nil
+			}
+			if err := printRows(d.t, page.Changes, time.Now()); err != nil {
+				return err
+			}
+			if page.More {
+				d.t.Notef("more: --before %s", oneLine(page.Changes[len(page.Changes)-1].ID))
+			}
+			return nil
+		},
+	}
+	help := map[string]string{
+		"state": "`STATES` apart by commas, or all", "source": "only of this `SOURCE`", "class": "only of this `CLASS`", "op": "create, update, delete, action, call, schema or group",
+		"risk": "low, medium or high", "agent": "only those of this `PRINCIPAL`", "owner": "only those of agents of this `PERSON`", "text": "only those in whose title, reason or id `TEXT` stands",
+		"before": "only those older than this `ID`", "limit": "at most so many, up to 200",
+	}
+	asked = filterFlags(cmd.Flags(), reviewapi.Parameters(), help, string(change.Pending))
+	return cmd
+}
+
+// A filter is what flags ask a list for, by the names of the API's parameters.
+type filter map[string]*string
+
+// filterFlags adds a flag for each parameter; that of the state begins with one.
+func filterFlags(f *pflag.FlagSet, parameters []string, help map[string]string, state string) filter {
+	asked := filter{}
+	for _, name := range parameters {
+		start := ""
+		if name == "state" {
+			start = state
+		}
+		asked[name] = f.String(name, start, help[name])
+	}
+	return asked
+}
+
+// found asks for what a filter leaves of a list, into page. It is done where the answer is wanted as JSON.
+func (d desk) found(ctx context.Context, path string, asked filter, page any) (done bool, err error) {
+	q := url.Values{}
+	for name, v := range asked {
+		if *v != "" {
+			q.Set(name, *v)
+		}
+	}
+	raw, err := d.ask(ctx, http.MethodGet, path+"?"+q.Encode(), nil, page)
+	if err == nil && d.t.JSON {
+		d.t.Printf("%s\n", raw)
+	}
+	return d.t.JSON, err
+}
+
+func (d desk) show() *cobra.Command {
+	return &cobra.Command{
+		Use:   "show ID",
+		Short: "Show a change: what goes where, who wants it, and what speaks against it",
+		Args:  terminal.These(1, "the change's ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			sheet, raw, err := d.sheet(cmd.Context(), http.MethodGet, args[0], "", nil)
+			if err != nil {
+				return err
+			}
+			return d.print(sheet, raw)
+		},
+	}
+}
+
+// print shows a sheet, as JSON where that is wanted.
+func (d desk) print(sheet *review.Sheet, raw []byte) error {
+	if d.t.JSON {
+		d.t.Printf("%s\n", raw)
+		return nil
+	}
+	printSheet(d.t, sheet, time.Now())
+	return nil
+}
+
+func (d desk) approve() *cobra.Command {
+	var digest, comment string
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "approve ID",
+		Short: "Approve a change, after a look at it",
+		Long: "Approve a change. It is shown first, and you are asked. --digest approves exactly what you have seen before, and is refused when the change is another one by now;\n" +
+			"--yes approves what is shown without asking.",
+		Args: terminal.These(1, "the change's ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if digest == "" {
+				seen, err := d.look(cmd.Context(), args[0], "Approve this change?", yes)
+				if err != nil {
+					return err
+				}
+				digest = seen.Digest
+			}
+			return d.decide(cmd.Context(), args[0], "approve", map[string]any{"digest": digest, "comment": comment})
+		},
+	}
+	cmd.Flags().StringVar(&digest, "digest", "", "approve what has this `DIGEST`, without a look at it")
+	cmd.Flags().BoolVar(&yes, "yes", false, "don't ask")
+	cmd.Flags().StringVar(&comment, "comment", "", "`WORDS` for the agent and the record")
+	return cmd
+}
+
+func (d desk) breakGlass() *cobra.Command {
+	var reason string
+	cmd := &cobra.Command{
+		Use:   "break-glass ID --reason WORDS",
+		Short: "Approve alone what needs more people, or is your own agent's; everybody is told",
+		Args:  terminal.These(1, "the change's ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if reason == "" {
+				return terminal.Usagef("--reason is missing")
+			}
+			seen, err := d.look(cmd.Context(), args[0], "Break the glass: approve this change past its rules?", false)
+			if err != nil {
+				return err
+			}
+			return d.decide(cmd.Context(), args[0], "break_glass", map[string]any{"digest": seen.Digest, "reason": reason})
+		},
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "why it can't wait, in `WORDS`")
+	return cmd
+}
+
+// look shows a change and asks about it, on a terminal and only there.
+func (d desk) look(ctx context.Context, id, question string, yes bool) (*review.Sheet, error) {
+	sheet, _, err := d.sheet(ctx, http.MethodGet, id, "", nil)
+	if err != nil || d.t.JSON && yes {
+		return sheet, err
+	}
+	in, ok := d.t.In.(*os.File)
+	if !yes && (!ok || !term.IsTerminal(in.Fd())) {
+		return nil, terminal.Usagef("nobody is there to be asked; look with \"bailiwick changes show %s\", then give --digest (or --yes)", id)
+	}
+	printSheet(d.t, sheet, time.Now())
+	d.t.Printf("\n")
+	if yes {
+		return sheet, nil
+	}
+	fmt.Fprintf(d.t.Err, "%s Type yes: ", question)
+	answer, err := bufio.NewReader(in).ReadString('\n')
+	if err != nil && answer == "" {
+		return nil, errors.New("no answer; nothing was done")
+	}
+	if strings.TrimSpace(answer) != "yes" {
+		return nil, errors.New("that is no yes; nothing was done")
+	}
+	return sheet, nil
+}
+
+// decide does something about a change and says what became of it. A change that was let through and didn't come to
+// pass ends the command with code 1.
+func (d desk) decide(ctx context.Context, id, verb string, body map[string]any) error {
+	for name, v := range body {
+		if v == "" {
+			delete(body, name)
+		}
+	}
+	sheet, raw, err := d.sheet(ctx, http.MethodPost, id, verb, body)
+	if err != nil {
+		return err
+	}
+	failed := (verb == "approve" || verb == "break_glass") && (sheet.State == change.Failed || sheet.State == change.Stale || sheet.State == change.Unknown || sheet.State == change.Expired)
+	switch {
+	case d.t.JSON:
+		d.t.Printf("%s\n", raw)
+	case failed:
+		d.t.Notef("%s", terminal.Styled(terminal.Red, oneLine(review.Heading(sheet.State)+": "+sheet.Outcome)))
+	default:
+		d.t.Printf("%s. ID: %s\n", oneLine(review.Heading(sheet.State)), oneLine(sheet.ID))
+		if sheet.State == change.Pending && sheet.Approvals > 0 {
+			d.t.Printf("%d of %d approvals\n", sheet.Approvals, sheet.Need)
+		}
+		if sheet.Outcome != "" {
+			d.t.Printf("%s\n", oneLine(sheet.Outcome))
+		}
+	}
+	if failed {
+		return terminal.ErrSaid
+	}
+	return nil
+}
+
+func (d desk) reject() *cobra.Command {
+	var reason string
+	cmd := &cobra.Command{
+		Use:   "reject ID --reason WORDS",
+		Short: "Reject a change for good; the agent reads the reason",
+		Args:  terminal.These(1, "the change's ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if reason == "" {
+				return terminal.Usagef("--reason is missing")
+			}
+			return d.decide(cmd.Context(), args[0], "reject", map[string]any{"reason": reason})
+		},
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "why, in `WORDS`")
+	return cmd
+}
+
+func (d desk) comment() *cobra.Command {
+	return &cobra.Command{
+		Use:   "comment ID WORDS",
+		Short: "Say something about a change without deciding; the agent reads it",
+		Args:  terminal.These(2, "the change's ID", "what you want to say"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return d.decide(cmd.Context(), args[0], "comment", map[string]any{"comment": args[1]})
+		},
+	}
+}
+
+func (d desk) renew() *cobra.Command {
+	return &cobra.Command{
+		Use:   "renew ID",
+		Short: "Preview a stale or pending change again; approvals begin anew",
+		Args:  terminal.These(1, "the change's ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			sheet, raw, err := d.sheet(cmd.Context(), http.MethodPost, args[0], "renew", map[string]any{})
+			if err != nil {
+				return err
+			}
+			return d.print(sheet, raw)
+		},
+	}
+}
+
+func (d desk) revert() *cobra.Command {
+	var reason string
+	cmd := &cobra.Command{
+		Use:   "revert ID",
+		Short: "Propose the change that takes an applied one back; it waits for approval like any other",
+		Args:  terminal.These(1, "the change's ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return d.decide(cmd.Context(), args[0], "revert", map[string]any{"reason": reason})
+		},
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "why, in `WORDS`")
+	return cmd
+}
+
+func (d desk) settle() *cobra.Command {
+	var reason, as string
+	cmd := &cobra.Command{
+		Use:   "settle ID --as applied|failed --reason WORDS",
+		Short: "Say what became of a change whose target did not answer",
+		Args:  terminal.These(1, "the change's ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			outcomes := []string{string(change.Applied), string(change.Failed)}
+			if as != outcomes[0] && as != outcomes[1] {
+				return terminal.Usagef("--as must be applied or failed%s", problem.DidYouMean(problem.Nearest(as, outcomes, 1)))
+			}
+			if reason == "" {
+				return terminal.Usagef("--reason is missing")
+			}
+			return d.decide(cmd.Context(), args[0], "settle", map[string]any{"applied": as == outcomes[0], "reason": reason})
+		},
+	}
+	cmd.Flags().StringVar(&as, "as", "", "what became of it: applied or failed")
+	cmd.Flags().StringVar(&reason, "reason", "", "how you know, in `WORDS`")
+	return cmd
+}
+
+func (d desk) watch() *cobra.Command {
+	return &cobra.Command{
+		Use:   "watch",
+		Short: "Show what happens to changes, as it happens",
+		Args:  terminal.None,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			err := d.follow(cmd.Context(), func(e change.Event, raw string) {
+				if d.t.JSON {
+					d.t.Printf("%s\n", oneLine(raw))
+					return
+				}
+				by := ""
+				if e.By != "" {
+					by = " by " + e.By
+				}
+				d.t.Printf("%s  %s  %s%s\n", when(e.At), oneLine(e.Change), stateOf(change.State(e.Kind)), oneLine(by))
+			})
+			if cmd.Context().Err() != nil {
+				return nil
+			}
+			return err
+		},
+	}
+}
+
+// follow hands each event to tell, until the stream ends, which is an error.
+func (d desk) follow(ctx context.Context, tell func(e change.Event, raw string)) error {
+	res, err := d.open(ctx, http.MethodGet, "/api/changes/events", nil)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	lines := bufio.NewScanner(res.Body)
+	for lines.Scan() {
+		raw, ok := strings.CutPrefix(lines.Text(), "data: ")
+		if !ok {
+			continue
+		}
+		var e change.Event
+		if err := json.Unmarshal([]byte(raw), &e); err != nil {
+			return fmt.Errorf("read an event: %w", err)
+		}
+		tell(e, raw)
+	}
+	return errors.New("the gateway ended the stream")
+}

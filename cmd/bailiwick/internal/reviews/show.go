@@ -1,0 +1,278 @@
+package reviews
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// inert is text that does nothing to a terminal. The gateway has made invisible characters visible; this is for one that
+// didn't.
+func inert(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, strings.ReplaceAll(text, "\t", "    "))
+}
+
+// oneLine is inert text on one line.
+func oneLine(text string) string { return strings.Join(strings.Fields(inert(text)), " ") }
+
+// printRows lists changes.
+func printRows(t *terminal.Terminal, rows []review.Row, now time.Time) error {
+	w := tabwriter.NewWriter(t.Out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "ID\tSTATE\tRISK\tAPPROVALS\tAGENT\tAGE\tCHANGE")
+	for _, r := range rows {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d/%d\t%s\t%s\t%s\n", oneLine(r.ID), oneLine(string(r.State)), oneLine(string(r.Risk)), r.Approvals, r.Need, oneLine(r.Agent), age(now.Sub(r.Created)), oneLine(r.Title))
+	}
+	return w.Flush()
+}
+
+func age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(max(d, 0).Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
+
+// A page is a sheet that is being printed.
+type page struct {
+	t   *terminal.Terminal
+	s   *review.Sheet
+	now time.Time
+}
+
+// printSheet shows a change as a person decides by it: facts, the agent's words apart from them, what goes where, what
+// speaks against it, and what has been said.
+func printSheet(t *terminal.Terminal, s *review.Sheet, now time.Time) {
+	p := page{t, s, now}
+	t.Printf("%s  %s  %s risk", terminal.Styled(terminal.Bold, oneLine(s.ID)), stateOf(s.State), riskOf(s.Risk))
+	if s.State == change.Pending {
+		t.Printf("  %d of %d approvals", s.Approvals, s.Need)
+	}
+	t.Printf("\n%s\n\n", terminal.Styled(terminal.Bold, oneLine(s.Title)))
+	p.facts()
+	for i, item := range s.Items {
+		p.item(i, item)
+	}
+	for _, c := range s.Cascades {
+		t.Printf("%s %d records of %s: %s\n", terminal.Styled(terminal.Amber, "also"), c.Records, oneLine(c.Class), oneLine(c.Effect))
+	}
+	p.said()
+	if s.Outcome != "" {
+		t.Printf("\n%s\n", oneLine(s.Outcome))
+	}
+}
+
+func (p *page) fact(name, text string) {
+	if text != "" {
+		p.t.Printf("  %-9s %s\n", name, text)
+	}
+}
+
+func (p *page) facts() {
+	s := p.s
+	p.fact("agent", oneLine(s.Agent+" for "+s.Owner))
+	if s.Reason != "" {
+		whose := " (the agent's words)"
+		if s.Asker != "" {
+			whose = " (the words of " + oneLine(s.Asker) + ")"
+		}
+		p.fact("reason", quoted(s.Reason)+terminal.Styled(terminal.Faint, whose))
+	}
+	p.fact("proposed", fmt.Sprintf("%s (%s ago) by %s", when(s.Created), age(p.now.Sub(s.Created)), oneLine(s.Tool)))
+	if s.State == change.Pending || s.State == change.Stale {
+		p.fact("expires", fmt.Sprintf("%s (in %s)", when(s.Expires), age(s.Expires.Sub(p.now))))
+	}
+	if s.Rule != "" {
+		p.fact("rule", oneLine(s.Rule))
+	}
+	p.fact("preview", map[string]string{change.Executed: "executed and rolled back", change.Computed: "computed; it was not tried"}[s.Preview])
+	if len(s.After) > 0 {
+		p.fact("after", oneLine(strings.Join(s.After, ", ")))
+	}
+	p.fact("reverts", oneLine(s.Reverts))
+	p.fact("asked by", oneLine(s.Asker))
+	p.fact("digest", oneLine(s.Digest))
+}
+
+func when(at time.Time) string { return at.UTC().Format("2006-01-02 15:04 UTC") }
+
+func stateOf(s change.State) string {
+	style := terminal.Blue
+	switch s {
+	case change.Applied:
+		style = terminal.Green
+	case change.Rejected, change.Failed, change.Unknown:
+		style = terminal.Red
+	case change.Stale, change.Expired, change.Cancelled:
+		style = terminal.Amber
+	}
+	return terminal.Styled(style, oneLine(string(s)))
+}
+
+func riskOf(r change.Risk) string {
+	switch r {
+	case change.High:
+		return terminal.Styled(terminal.Red, "high")
+	case change.Medium:
+		return terminal.Styled(terminal.Amber, "medium")
+	}
+	return oneLine(string(r))
+}
+
+func (p *page) item(i int, item review.Item) {
+	number := ""
+	if len(p.s.Items) > 1 {
+		number = fmt.Sprintf("%d. ", i+1)
+	}
+	name := item.Class + " " + item.Key
+	if item.Class == "" {
+		name = "something that you don't see"
+	} else if item.Key == "" && item.Op == "create" {
+		name = "new record of " + item.Class
+	}
+	p.t.Printf("\n%s%s %s\n", number, oneLine(item.Op), terminal.Styled(terminal.Bold, oneLine(name)))
+	for _, f := range item.Fields {
+		p.field(f)
+	}
+	if item.Hidden > 0 {
+		p.t.Printf("  %s\n", terminal.Styled(terminal.Amber, fmt.Sprintf("! %d more that you may not see: somebody who sees them must approve this", item.Hidden)))
+	}
+}
+
+// field is one difference: the sign says what happens, whether colours show or not.
+func (p *page) field(f review.Field) {
+	note := ""
+	if f.Source {
+		note = terminal.Styled(terminal.Faint, "  (by the source: it may come out otherwise)")
+	}
+	p.t.Printf("  %s%s\n", oneLine(f.Path), note)
+	before, after := shown(f.Before), shown(f.After)
+	if f.Words != nil {
+		before, after = sides(f.Words)
+	}
+	if f.Before.Kind != "absent" {
+		p.block(terminal.Red, "-", before)
+	}
+	if f.After.Kind != "absent" {
+		p.block(terminal.Green, "+", after)
+	}
+	if f.Now != nil {
+		p.block(terminal.Amber, "now", shown(*f.Now))
+	}
+}
+
+// block prints text behind a sign, each further line below the first.
+func (p *page) block(style, sign, text string) {
+	for i, line := range strings.Split(text, "\n") {
+		if i > 0 {
+			sign = strings.Repeat(" ", len(sign))
+		}
+		p.t.Printf("    %s %s\n", terminal.Styled(style, sign), line)
+	}
+}
+
+// shown is a value: texts in quotes, so that none looks like a null or a number; those of several lines line by line.
+func shown(s review.Shown) string {
+	cut := ""
+	if s.Length > 0 {
+		cut = terminal.Styled(terminal.Faint, fmt.Sprintf("… (%d characters, sha256 %s)", s.Length, oneLine(s.Digest)))
+	}
+	switch s.Kind {
+	case "absent":
+		return terminal.Styled(terminal.Faint, "(nothing)")
+	case "null":
+		return terminal.Styled(terminal.Faint, "null")
+	case "empty":
+		return `""` + terminal.Styled(terminal.Faint, " (empty)")
+	case "masked":
+		return terminal.Styled(terminal.Amber, strings.TrimSpace("(masked) "+oneLine(s.Text)))
+	case "text":
+		if !strings.Contains(s.Text, "\n") {
+			return quoted(s.Text) + cut
+		}
+		return "│ " + strings.ReplaceAll(inert(s.Text), "\n", "\n│ ") + cut
+	}
+	return oneLine(s.Text) + cut
+}
+
+// quoted is text as a JSON string, but for what only machines read.
+func quoted(text string) string { return string(value.AppendQuoted(nil, inert(text))) }
+
+// sides are the two texts that words tell apart, what differs in colour.
+func sides(words []review.Word) (before, after string) {
+	for _, w := range words {
+		text := inert(w.Text)
+		switch w.Kind {
+		case "removed":
+			before += styledLines(terminal.Red, text)
+		case "added":
+			after += styledLines(terminal.Green, text)
+		case "cut":
+			cut := terminal.Styled(terminal.Faint, "…("+oneLine(w.Text)+" characters)…")
+			before, after = before+cut, after+cut
+		default:
+			before, after = before+text, after+text
+		}
+	}
+	return "│ " + strings.ReplaceAll(before, "\n", "\n│ "), "│ " + strings.ReplaceAll(after, "\n", "\n│ ")
+}
+
+// styledLines styles each line by itself, so that what is put before lines is not styled.
+func styledLines(style, text string) string {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		lines[i] = terminal.Styled(style, l)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// said is the checks, and what people have said and decided.
+func (p *page) said() {
+	if len(p.s.Checks) > 0 {
+		p.t.Printf("\n")
+	}
+	for _, c := range p.s.Checks {
+		sign := terminal.Styled(terminal.Green, "ok ")
+		if !c.OK {
+			sign = terminal.Styled(terminal.Red, "no ")
+		}
+		p.t.Printf("  %s %-12s %s\n", sign, oneLine(c.Name), oneLine(c.Detail))
+	}
+	for _, d := range p.s.Decisions {
+		verb := "rejected it"
+		if d.Approve != nil && *d.Approve {
+			verb = "approved it"
+		}
+		if d.Loud != "" {
+			verb += " (" + strings.ToUpper(oneLine(d.Loud)) + ")"
+		}
+		p.words(d, verb)
+	}
+	for _, c := range p.s.Comments {
+		p.words(c, "commented")
+	}
+}
+
+func (p *page) words(s review.Said, verb string) {
+	text := ""
+	if s.Text != "" {
+		text = ": " + quoted(s.Text)
+	}
+	p.t.Printf("\n%s %s %s%s\n", oneLine(s.By), verb, when(s.At), text)
+}

@@ -1,0 +1,105 @@
+package tokens
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A listed is a token as it is shown: its filters with digests in the place of values.
+type listed struct {
+	identity.Token
+	Filters map[string]string `json:"filters,omitempty"`
+}
+
+// known refuses a list with a tool that nobody has: an except with a slip of the pen would narrow nothing.
+func known(c *config.Config, tools identity.List) error {
+	names := app.ToolNames(c)
+	for _, n := range slices.Concat(tools.Only, tools.Except) {
+		if !slices.Contains(names, n) {
+			return terminal.Usagef("there is no tool %q%s", problem.Cut(n), problem.DidYouMean(problem.Nearest(n, names, 2)))
+		}
+	}
+	return nil
+}
+
+// parseFilters reads CLASS=WHERE. What is wrong with a where object is found when the token is made, but for its
+// expressions: those are for policy to read, and it would refuse the class.
+func parseFilters(texts []string) (map[string]string, error) {
+	var out map[string]string
+	expressions := expression.NewCompiler()
+	for _, text := range texts {
+		class, where, ok := strings.Cut(text, "=")
+		if class = strings.TrimSpace(class); !ok || class == "" || !strings.HasPrefix(strings.TrimSpace(where), "{") {
+			return nil, terminal.Usagef("--filter must be CLASS=WHERE, such as 'issues={\"status\":\"open\"}'")
+		}
+		if out[class] != "" {
+			return nil, terminal.Usagef("--filter names %s twice; put both conditions in one where object", class)
+		}
+		if out == nil {
+			out = map[string]string{}
+		}
+		out[class] = where
+		if f, err := ruleOf(where); err == nil {
+			if err := expressions.Check(f); err != nil {
+				return nil, fmt.Errorf("filter of %s: %w", class, err)
+			}
+		}
+	}
+	return out, nil
+}
+
+func ruleOf(text string) (query.Filter, error) {
+	v, err := value.Read([]byte(text), 0)
+	if err != nil {
+		return nil, err
+	}
+	return query.ParseRule(v, "")
+}
+
+// narrowed says in words what a token may not do of what its scopes allow; "" when it may all.
+func narrowed(k identity.Token) string {
+	var parts []string
+	for _, l := range []struct {
+		of   string
+		list identity.List
+	}{{"tools", k.Tools}, {"actions", k.Actions}, {"classes", k.Classes}} {
+		if l.list.Only != nil {
+			parts = append(parts, l.of+" "+dash(strings.Join(l.list.Only, ",")))
+		}
+		if len(l.list.Except) > 0 {
+			parts = append(parts, l.of+" but "+strings.Join(l.list.Except, ","))
+		}
+	}
+	filters := digests(k)
+	for _, class := range slices.Sorted(maps.Keys(filters)) {
+		parts = append(parts, class+" where "+filters[class])
+	}
+	if len(k.IPs) > 0 {
+		parts = append(parts, "from "+strings.Trim(fmt.Sprint(k.IPs), "[]"))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// digests are a token's filters as they may be shown: field names, and of values the beginning of a digest.
+func digests(k identity.Token) map[string]string {
+	out := make(map[string]string, len(k.Filters))
+	for class, text := range k.Filters {
+		out[class] = "(not valid)"
+		if f, err := ruleOf(text); err == nil && f != nil {
+			out[class] = policyreport.Digested(f)
+		}
+	}
+	return out
+}

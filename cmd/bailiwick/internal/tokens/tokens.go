@@ -1,0 +1,214 @@
+// Package tokens is the commands that make, list and revoke the tokens that let agents in.
+//
+// It stands in the command line, beside the other commands. Who may read and write the store's file may manage its
+// tokens; a token itself is shown once, when it is made.
+package tokens
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+)
+
+// Command returns the commands.
+func Command(t *terminal.Terminal) *cobra.Command {
+	cmd := terminal.Group(&cobra.Command{Use: "token", Short: "Make, list and revoke the tokens that let agents in"})
+	cmd.AddCommand(create(t), list(t), revoke(t))
+	return cmd
+}
+
+func create(t *terminal.Terminal) *cobra.Command {
+	var k app.Keep
+	var want identity.Token
+	var kind, scopes, ips, expires string
+	var filters []string
+	cmd := &cobra.Command{
+		Use:     "create --name NAME",
+		Short:   "Make a token and show it, once",
+		Example: "  bailiwick token create --name support-bot --owner ana@example.com --tenant acme --scopes read --expires 30d",
+		Args:    terminal.None,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return k.Tokens(cmd.Context(), func(tokens *identity.Tokens, c *config.Config) (err error) {
+				want.Kind = identity.Kind(kind)
+				if err := known(c, want.Tools); err != nil {
+					return err
+				}
+				if want.Filters, err = parseFilters(filters); err != nil {
+					return err
+				}
+				if want.Scopes, err = identity.ParseScopes(scopes); err != nil {
+					return err
+				}
+				if want.IPs, err = identity.ParseIPs(ips); err != nil {
+					return err
+				}
+				life := c.Auth.TokenLife
+				if expires != "" {
+					if life, err = parseLife(expires); err != nil {
+						return err
+					}
+				}
+				if life != 0 {
+					want.Expires = time.Now().Add(life)
+				}
+				return issue(cmd.Context(), t, tokens, c, want)
+			})
+		},
+	}
+	f := cmd.Flags()
+	k.Flags(f)
+	f.StringVar(&want.Name, "name", "", "what the token is for, for `PEOPLE`")
+	f.StringVar(&want.Owner, "owner", "", "the `PERSON` on whose behalf it acts")
+	f.StringVar(&want.Tenant, "tenant", "", "the `TENANT` whose records it sees")
+	f.StringVar(&scopes, "scopes", "", "`SCOPES` apart by commas: read, write, delete, schema, review, audit, operator, explain, or the tiers readonly, write, admin (default read)")
+	f.StringVar(&kind, "kind", "agent", "agent, human or service")
+	f.StringVar(&expires, "expires", "", "how long it is good for: 90d, 12h (default that of the configuration, else 90d)")
+	f.StringSliceVar(&want.Tools.Only, "tools", nil, "only these `TOOLS`")
+	f.StringSliceVar(&want.Tools.Except, "except-tools", nil, "all but these `TOOLS`")
+	f.StringSliceVar(&want.Classes.Only, "classes", nil, "only these `CLASSES`, as source.class or class; also HTTP APIs and their operations, as source or source.id")
+	f.StringSliceVar(&want.Classes.Except, "except-classes", nil, "all but these `CLASSES`")
+	f.StringSliceVar(&want.Actions.Only, "actions", nil, "only these `ACTIONS`, as name or Class.name")
+	f.StringSliceVar(&want.Actions.Except, "except-actions", nil, "all but these `ACTIONS`")
+	f.StringArrayVar(&filters, "filter", nil, "only records of a class, or of all for default, that match: `CLASS=WHERE`, a where object; can be given again")
+	f.StringVar(&ips, "ip", "", "only from these `ADDRESSES` or CIDR ranges")
+	return cmd
+}
+
+// issue makes a token whose lists name what c has, and shows it.
+func issue(ctx context.Context, t *terminal.Terminal, tokens *identity.Tokens, c *config.Config, want identity.Token) error {
+	warnings, err := app.CheckToken(ctx, c, want)
+	if err != nil {
+		return err
+	}
+	for _, w := range warnings {
+		t.Notef("warning: %s", w)
+	}
+	made, secret, err := tokens.Create(ctx, identity.Local(app.LocalUser()), want)
+	if err != nil {
+		return err
+	}
+	return newToken(t, made, secret)
+}
+
+// newToken shows a token for the first and last time.
+func newToken(t *terminal.Terminal, made identity.Token, secret string) error {
+	if t.JSON {
+		return t.PrintJSON(struct {
+			ID      string    `json:"id"`
+			Token   string    `json:"token"`
+			Expires time.Time `json:"expires_at"`
+		}{made.ID, secret, made.Expires})
+	}
+	t.Printf("%s\n", secret)
+	t.Notef("Token %s of %s, good until %s. It is shown this once.", made.ID, made.Name, made.Expires.Format(time.DateOnly))
+	return nil
+}
+
+// parseLife reads a time such as 90d, 12h or 1h30m.
+func parseLife(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n > 0 && n <= 3650 {
+			return time.Duration(n) * 24 * time.Hour, nil
+		}
+	} else if d, err := time.ParseDuration(text); err == nil && d > 0 {
+		return d, nil
+	}
+	return 0, terminal.Usagef("--expires must be a time such as 90d, 12h or 30m, at most 3650d")
+}
+
+func list(t *terminal.Terminal) *cobra.Command {
+	k := app.Keep{There: true}
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the tokens, revoked and expired ones too",
+		Args:  terminal.None,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return k.Tokens(cmd.Context(), func(tokens *identity.Tokens, _ *config.Config) error {
+				all, err := tokens.List(cmd.Context(), identity.Local(app.LocalUser()))
+				if err != nil {
+					return err
+				}
+				if t.JSON {
+					shown := []listed{}
+					for _, k := range all {
+						shown = append(shown, listed{k, digests(k)})
+					}
+					return t.PrintJSON(map[string][]listed{"tokens": shown})
+				}
+				w := tabwriter.NewWriter(t.Out, 0, 8, 2, ' ', 0)
+				fmt.Fprintln(w, "ID\tNAME\tKIND\tOWNER\tTENANT\tSCOPES\tSTATE\tLAST USED\tNARROWED TO")
+				for _, k := range all {
+					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Name, k.Kind, dash(k.Owner), dash(k.Tenant), join(k.Scopes), state(k, time.Now()), day(k.LastUsed), dash(narrowed(k)))
+				}
+				return w.Flush()
+			})
+		},
+	}
+	k.Flags(cmd.Flags())
+	return cmd
+}
+
+func state(k identity.Token, now time.Time) string {
+	switch {
+	case !k.Revoked.IsZero():
+		return "revoked " + day(k.Revoked)
+	case !now.Before(k.Expires):
+		return "expired " + day(k.Expires)
+	}
+	return "until " + day(k.Expires)
+}
+
+func day(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.Format(time.DateOnly)
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func join[T ~string](list []T) string {
+	words := make([]string, len(list))
+	for i, w := range list {
+		words[i] = string(w)
+	}
+	return strings.Join(words, ",")
+}
+
+func revoke(t *terminal.Terminal) *cobra.Command {
+	k := app.Keep{There: true}
+	cmd := &cobra.Command{
+		Use:   "revoke ID",
+		Short: "Revoke a token; whoever uses it is refused from the next request on",
+		Args:  terminal.These(1, "the token's ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return k.Tokens(cmd.Context(), func(tokens *identity.Tokens, _ *config.Config) error {
+				if err := tokens.Revoke(cmd.Context(), identity.Local(app.LocalUser()), args[0]); err != nil {
+					return err
+				}
+				if t.JSON {
+					return t.PrintJSON(map[string]string{"revoked": args[0]})
+				}
+				t.Notef("Token %s is revoked.", args[0])
+				return nil
+			})
+		},
+	}
+	k.Flags(cmd.Flags())
+	return cmd
+}

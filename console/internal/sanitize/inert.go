@@ -1,0 +1,132 @@
+// Package sanitize writes what agents, people and databases wrote into a page so that it can do nothing there.
+//
+// It stands in the console, between what a change holds and its pages. Markup is escaped; characters that can't be
+// seen, that turn the direction of a text or steer a terminal are shown by their number; long texts are cut, and say
+// how long they are. No Markdown is read and no address becomes a link.
+package sanitize
+
+import (
+	"fmt"
+	"html/template"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Line returns text on one line, at most most characters of it.
+func Line(text string, most int) template.HTML { return write(text, most, false) }
+
+// Block returns text with its line breaks, at most most characters of it.
+func Block(text string, most int) template.HTML { return write(text, most, true) }
+
+// Plain returns text on one line without markup, for titles and attributes: odd characters become U+FFFD.
+func Plain(text string, most int) string {
+	var b strings.Builder
+	n := 0
+	for _, r := range text {
+		if n == most {
+			b.WriteString("…")
+			break
+		}
+		if r == '\n' || r == '\t' {
+			r = ' '
+		} else if odd(r) {
+			r = utf8.RuneError
+		}
+		b.WriteRune(r)
+		n++
+	}
+	return b.String()
+}
+
+// pile is how many marks may stand on one letter; more would reach over the lines around it.
+const pile = 4
+
+// marked is a character as review.Visible writes it.
+var marked = regexp.MustCompile(`^⟨U\+[0-9A-F]{4,6}⟩`)
+
+// lines is how many line breaks of a Block are kept: a text of nothing else would push all away.
+const lines = 60
+
+func write(text string, most int, breaks bool) template.HTML {
+	var b strings.Builder
+	n, broken, skip, piled := 0, 0, 0, 0
+	for i, r := range text {
+		if n == most || broken == lines {
+			fmt.Fprintf(&b, `<span class="cut">… %s more characters</span>`, Count(utf8.RuneCountInString(text[i:])))
+			break
+		}
+		n++
+		if !unicode.Is(unicode.M, r) {
+			piled = 0
+		} else if piled++; piled > pile {
+			if piled == pile+1 {
+				b.WriteString(`<span class="odd">more marks</span>`)
+			}
+			continue
+		}
+		switch {
+		case r == '\n' && breaks:
+			broken++
+			b.WriteByte('\n')
+		case r == '\n' || r == '\t':
+			b.WriteByte(' ')
+		case r == '\r' && breaks && strings.HasPrefix(text[i:], "\r\n"):
+		case skip > i:
+		case r == '⟨' && marked.MatchString(text[i:]):
+			// A mark of review.Visible stands for one character; what only looks like one has had its bracket marked.
+			mark := marked.FindString(text[i:])
+			skip = i + len(mark)
+			fmt.Fprintf(&b, `<span class="odd">%s</span>`, strings.Trim(mark, "⟨⟩"))
+		case odd(r):
+			fmt.Fprintf(&b, `<span class="odd">U+%04X</span>`, r)
+		default:
+			escape(&b, r)
+		}
+	}
+	return template.HTML(b.String()) // every rune is escaped above
+}
+
+func escape(b *strings.Builder, r rune) {
+	switch r {
+	case '<':
+		b.WriteString("&lt;")
+	case '>':
+		b.WriteString("&gt;")
+	case '&':
+		b.WriteString("&amp;")
+	case '"':
+		b.WriteString("&#34;")
+	case '\'':
+		b.WriteString("&#39;")
+	default:
+		b.WriteRune(r)
+	}
+}
+
+// odd reports whether a reader would not see r, or not where it stands.
+func odd(r rune) bool {
+	switch {
+	case r == utf8.RuneError, unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r):
+		return true
+	case r == '\u2028', r == '\u2029', r == '\u3164', r == '\uFFA0', r == '\u115F', r == '\u1160', r == '\u2800':
+		return true
+	case r >= 0xFE00 && r <= 0xFE0F, r >= 0xE0100 && r <= 0xE01EF: // variation selectors
+		return true
+	}
+	return unicode.Is(unicode.Zs, r) && r != ' ' && r != '\u00A0' && r != '\u202F'
+}
+
+// Count writes n with a thin space between thousands: 1 048 576.
+func Count[N int | int64](n N) string {
+	digits := fmt.Sprint(n)
+	var b strings.Builder
+	for i, d := range digits {
+		if left := len(digits) - i; i > 0 && left%3 == 0 && digits[i-1] != '-' {
+			b.WriteRune('\u202F')
+		}
+		b.WriteRune(d)
+	}
+	return b.String()
+}

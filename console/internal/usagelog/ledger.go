@@ -1,0 +1,172 @@
+// Package usagelog reads the audit for people: records that fit a search, and sums of them by day, tool and agent.
+//
+// It stands in the console, behind its page of the audit. It reads backwards from the newest record and stops after so
+// many records, and says so: a search is never longer than that, and a sum that is not whole never looks as if it were.
+// What belongs to another tenant than the reader's is left out of both.
+package usagelog
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+)
+
+// A Search asks for records: those that have all that isn't zero in it.
+type Search struct {
+	From, To time.Time // From on, and before To
+	Agent    string    // a part of Principal or Owner
+	Tool     string
+	Class    string
+	Outcome  string
+	Text     string // a part of the code, the kind, the correlation or the change's id
+	Tenant   string // of the reader, where Tenanted
+	Tenanted bool
+	Before   int64 // a Seq: only older ones, for the list; 0 for all
+	Limit    int   // of the list
+	Most     int   // records that are read at most; 0 takes 100,000
+}
+
+// A Found is what a Search found.
+type Found struct {
+	Records []audit.Record // the newest first
+	More    bool           // there are older ones
+	Sums    Sums
+	Read    int       // records that were looked at
+	Cut     bool      // Most was reached: Sums tell of the time from Since on alone
+	Since   time.Time // of the oldest record that was looked at
+	Damaged int64     // the Seq of a record that can't be read, which ended the search; 0 for none
+}
+
+// Sums are what the records of a Search add up to.
+type Sums struct {
+	Total  Sum
+	Days   []Sum // each day of the time asked for, the oldest first; an hour each where that is two days or less
+	Hourly bool
+	Tools  []Sum // the most calls first
+	Agents []Sum // likewise
+}
+
+// A Sum is what the calls of one day, tool or agent add up to.
+type Sum struct {
+	Name    string
+	Owner   string    // of an agent: the human behind its newest call
+	At      time.Time // of a day or hour
+	Calls   int
+	Refused int   // refused, failed and cancelled ones
+	Tokens  int64 // estimated
+	Cost    int64 // in millionths of a US dollar
+	Slow    int64 // microseconds: 95 of 100 calls took less, to within a twentieth
+
+	took buckets
+}
+
+// A reading is a Search on its way through the log.
+type reading struct {
+	search Search
+	found  *Found
+	times  map[int64]*Sum
+	tools  map[string]*Sum
+	agents map[string]*Sum
+	step   time.Duration
+}
+
+const most = 100_000
+
+// Run reads log for s.
+func Run(ctx context.Context, log audit.Reader, s Search) (Found, error) {
+	s.Most = cmp.Or(s.Most, most)
+	r := reading{search: s, found: &Found{}, times: map[int64]*Sum{}, tools: map[string]*Sum{}, agents: map[string]*Sum{}, step: 24 * time.Hour}
+	if s.To.Sub(s.From) <= 48*time.Hour {
+		r.step, r.found.Sums.Hourly = time.Hour, true
+	}
+	for at := s.From.Truncate(r.step); at.Before(s.To); at = at.Add(r.step) {
+		r.times[at.Unix()] = &Sum{At: at}
+	}
+	err := log.Backwards(ctx, audit.Last, r.take)
+	if damage, ok := errors.AsType[*audit.Damage](err); ok {
+		r.found.Damaged, err = damage.Seq, nil
+	}
+	if err != nil {
+		return Found{}, err
+	}
+	sums := &r.found.Sums
+	sums.Days, sums.Tools, sums.Agents = sorted(r.times), sorted(r.tools), sorted(r.agents)
+	slices.SortFunc(sums.Days, func(a, b Sum) int { return a.At.Compare(b.At) })
+	sums.Total.Slow = sums.Total.took.below(95)
+	return *r.found, nil
+}
+
+// take looks at one record and reports whether the reading goes on.
+func (r *reading) take(rec audit.Record) bool {
+	if rec.Time.Before(r.search.From) {
+		return false // records stand in the order of time, but for calls that ran side by side
+	}
+	if r.found.Read == r.search.Most {
+		r.found.Cut = true
+		return false
+	}
+	r.found.Read++
+	r.found.Since = rec.Time
+	if !r.search.fits(&rec) {
+		return true
+	}
+	if r.search.Before == 0 || rec.Seq < r.search.Before {
+		if len(r.found.Records) < r.search.Limit {
+			r.found.Records = append(r.found.Records, rec)
+		} else {
+			r.found.More = true
+		}
+	}
+	r.found.Sums.Total.add(&rec)
+	if day := r.times[rec.Time.Truncate(r.step).Unix()]; day != nil {
+		day.add(&rec)
+	}
+	named(r.tools, rec.Tool).add(&rec)
+	agent := named(r.agents, rec.Principal)
+	agent.Owner = cmp.Or(agent.Owner, rec.Owner)
+	agent.add(&rec)
+	return true
+}
+
+func (s *Search) fits(r *audit.Record) bool {
+	has := func(text, part string) bool {
+		return part == "" || strings.Contains(strings.ToLower(text), strings.ToLower(part))
+	}
+	return r.Checkpoint == "" && (!s.Tenanted || r.Tenant == s.Tenant) && r.Time.Before(s.To) &&
+		(has(r.Principal, s.Agent) || has(r.Owner, s.Agent)) && (s.Tool == "" || r.Tool == s.Tool) && has(r.Class, s.Class) &&
+		(s.Outcome == "" || r.Outcome == s.Outcome) && has(r.Code+" "+r.Kind+" "+r.Correlation+" "+r.Change, s.Text)
+}
+
+func named(all map[string]*Sum, name string) *Sum {
+	s := all[name]
+	if s == nil {
+		s = &Sum{Name: name}
+		all[name] = s
+	}
+	return s
+}
+
+func (s *Sum) add(r *audit.Record) {
+	s.Calls++
+	if !r.Well() {
+		s.Refused++
+	}
+	s.Tokens += int64(r.Tokens)
+	s.Cost += r.Cost
+	s.took.add(r.Micros)
+}
+
+func sorted[K comparable](all map[K]*Sum) []Sum {
+	out := make([]Sum, 0, len(all))
+	for _, s := range all {
+		s.Slow = s.took.below(95)
+		out = append(out, *s)
+	}
+	slices.SortFunc(out, func(a, b Sum) int { return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name)) })
+	return out
+}

@@ -1,0 +1,90 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/console"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/webhook"
+	"github.com/bailiwick-dev/bailiwick/mcp"
+	"github.com/bailiwick-dev/bailiwick/source"
+)
+
+// healthPatience is how long a source may take to answer when a person asks how it is.
+const healthPatience = 3 * time.Second
+
+// Console returns the web page for people, who sign in with what credentials takes. It ends with p.
+func (p *Plant) Console(ctx context.Context, s *mcp.Server, credentials identity.Authenticator, log *slog.Logger) (*console.Console, error) {
+	key, err := p.Store.Secret(ctx, "console")
+	if err != nil {
+		return nil, err
+	}
+	p.latest.Store(p.Config)
+	o := console.Options{
+		Desk: p.Gateway.Desk, Credentials: credentials, Allow: s.Allow,
+		Admit: func(ctx context.Context, who identity.Principal, ask bailiwick.Ask, run func(context.Context) error) error {
+			return p.Gateway.Do(ctx, who, ask, func(ctx context.Context, _ *bailiwick.Call) (int, error) { return 0, run(ctx) })
+		},
+		Audit: p.Store, Exposure: func() (*policyreport.Regime, error) { return p.Gateway.Regime(Offers(p.latest.Load())) },
+		Tokens: p.Tokens, Sources: func(ctx context.Context) []console.Source { return p.health(ctx, log) },
+		Key: key, Version: Version(), Log: log,
+	}
+	if hooks := p.Config.Notifications.Hooks; hooks != nil {
+		o.Deliveries, o.Hooks = p.Store, webhook.Names(hooks)
+	}
+	c, err := console.New(o)
+	if err != nil {
+		return nil, err
+	}
+	context.AfterFunc(ctx, c.Close)
+	return c, nil
+}
+
+// health asks all sources at once how they are.
+func (p *Plant) health(ctx context.Context, log *slog.Logger) []console.Source {
+	classes := map[string]int{}
+	for _, c := range p.Gateway.Catalogue() {
+		classes[c.Source]++
+	}
+	kinds := map[string]string{}
+	for _, s := range p.latest.Load().Sources {
+		switch u, err := url.Parse(s.URL); {
+		case s.OpenAPI != nil:
+			kinds[s.Name] = "openapi"
+		case s.Metadata != nil:
+			kinds[s.Name] = "metadata"
+		case err == nil:
+			kinds[s.Name] = u.Scheme
+		}
+	}
+	names := slices.Sorted(maps.Keys(p.sources))
+	out := make([]console.Source, len(names))
+	ctx, cancel := context.WithTimeout(ctx, healthPatience)
+	defer cancel()
+	var wait sync.WaitGroup
+	for i, name := range names {
+		out[i] = console.Source{Name: name, Kind: kinds[name], Classes: classes[name], Well: true}
+		pinger, ok := p.sources[name].(source.Pinger)
+		if !ok {
+			continue
+		}
+		wait.Go(func() {
+			start := time.Now()
+			err := pinger.Ping(ctx)
+			out[i].Took, out[i].Well = time.Since(start), err == nil
+			if err != nil {
+				log.WarnContext(ctx, "a source does not answer", "source", name, "error", err)
+			}
+		})
+	}
+	wait.Wait()
+	return out
+}

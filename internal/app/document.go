@@ -1,0 +1,94 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/internal/scaffold"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
+)
+
+// fetchTimeout is how long a document behind a URL may take.
+const fetchTimeout = 30 * time.Second
+
+// fetchDocument reads the document of an API at an https URL that an operator wrote. transport is nil for the system's way.
+func fetchDocument(transport http.RoundTripper) func(address string) ([]byte, error) {
+	client := &http.Client{Transport: transport, Timeout: fetchTimeout, CheckRedirect: func(r *http.Request, via []*http.Request) error {
+		if r.URL.Scheme != "https" || len(via) > 3 {
+			return errors.New("it leads elsewhere, not by https or too often")
+		}
+		return nil
+	}}
+	return func(address string) ([]byte, error) {
+		r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, address, nil)
+		if err != nil {
+			return nil, errors.New("the document can't be fetched: the URL is not right")
+		}
+		r.Header.Set("Accept", "application/json, application/yaml, */*")
+		res, err := client.Do(r)
+		if err != nil {
+			if u, ok := errors.AsType[*url.Error](err); ok { // it repeats the URL, whose query may be a secret
+				err = u.Err
+			}
+			return nil, fmt.Errorf("the document can't be fetched: %w", err)
+		}
+		defer res.Body.Close() //nolint:errcheck // it was only read
+		if res.StatusCode != http.StatusOK {
+			return nil, fmt.Errorf("the document can't be fetched: the answer is %s", res.Status)
+		}
+		data, err := io.ReadAll(io.LimitReader(res.Body, yamlconf.MaxLarge+1))
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("the document can't be fetched: %w", err)
+		case len(data) > yamlconf.MaxLarge:
+			return nil, fmt.Errorf("the document can't be fetched: it is larger than %d bytes", yamlconf.MaxLarge)
+		}
+		return data, nil
+	}
+}
+
+// ReadAPI reads the OpenAPI document at from, a file or an https URL, and names a source after it.
+func ReadAPI(from string) (scaffold.API, error) {
+	a := scaffold.API{Document: from}
+	var err error
+	name := filepath.Base(from)
+	switch u, perr := url.Parse(from); {
+	case strings.HasPrefix(from, "http://"):
+		return a, terminal.Usagef("a document is read over https alone; save it and name the file")
+	case !strings.HasPrefix(from, "https://"):
+		var info os.FileInfo
+		if info, err = os.Stat(from); err == nil && info.Size() > yamlconf.MaxLarge {
+			err = fmt.Errorf("the document %s is larger than %d bytes", from, yamlconf.MaxLarge)
+		}
+		if err == nil {
+			a.Data, err = os.ReadFile(from)
+		}
+		if err != nil {
+			return a, fmt.Errorf("the document can't be read: %w", err)
+		}
+	case perr != nil || u.Host == "" || u.User != nil:
+		return a, terminal.Usagef("the document is not a URL such as https://app.example/openapi.json")
+	default:
+		name = u.Hostname()
+		if a.Data, err = fetchDocument(nil)(from); err != nil {
+			return a, err
+		}
+	}
+	name = strings.TrimSuffix(name, filepath.Ext(name))
+	for _, end := range []string{"openapi", "swagger"} {
+		if rest := strings.TrimRight(strings.TrimSuffix(name, end), "-_."); rest != "" {
+			name = rest
+		}
+	}
+	a.Name = SourceName(name)
+	return a, nil
+}

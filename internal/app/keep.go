@@ -1,0 +1,98 @@
+package app
+
+import (
+	"context"
+	"crypto/ed25519"
+	"io"
+
+	"github.com/spf13/pflag"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+)
+
+// A Keep is what flags say about the store alone.
+type Keep struct {
+	File, Store string
+	There       bool // the store must be there already
+}
+
+// Flags adds the flags that name a store.
+func (k *Keep) Flags(f *pflag.FlagSet) {
+	f.StringVarP(&k.File, "config", "c", "", "configuration `FILE` that names the store (default "+DefaultFile+" when it is there)")
+	f.StringVar(&k.Store, "store", "", "the store: sqlite:FILE or postgres://`…` (default that of the configuration, else "+config.DefaultStore+")")
+}
+
+// locate returns the store's URL, and the configuration when there is one.
+func (k *Keep) locate() (url string, c *config.Config, err error) {
+	if k.Store != "" {
+		url, err := StoreURL(k.Store)
+		return url, &config.Config{}, err
+	}
+	if k.File == "" && !Exists(DefaultFile) {
+		return config.DefaultStore, &config.Config{}, nil
+	}
+	from := Setup{File: k.File}
+	if c, err = from.Load(); err != nil {
+		return "", nil, err
+	}
+	return c.Store, c, nil
+}
+
+// open opens the store and gives it to do, with the configuration that names it.
+func (k *Keep) open(ctx context.Context, do func(Store, *config.Config) error) (err error) {
+	url, c, err := k.locate()
+	if err != nil {
+		return err
+	}
+	store, err := OpenStore(ctx, url, k.There)
+	if err != nil {
+		return err
+	}
+	defer CloseAfter(store, &err)
+	return do(store, c)
+}
+
+// Tokens opens the store and gives its tokens to do.
+func (k *Keep) Tokens(ctx context.Context, do func(*identity.Tokens, *config.Config) error) error {
+	return k.open(ctx, func(s Store, c *config.Config) error {
+		return do(identity.NewTokens(identity.TokenOptions{Store: s}), c)
+	})
+}
+
+// Log opens the store and gives its audit to do.
+func (k *Keep) Log(ctx context.Context, do func(audit.Reader) error) error {
+	return k.open(ctx, func(s Store, _ *config.Config) error { return do(s) })
+}
+
+// Signed is Log, and gives do the key with which this gateway signs the audit too.
+func (k *Keep) Signed(ctx context.Context, do func(audit.Reader, ed25519.PrivateKey) error) error {
+	return k.open(ctx, func(s Store, c *config.Config) error {
+		key, err := signingKey(ctx, c, s)
+		if err != nil {
+			return err
+		}
+		return do(s, key)
+	})
+}
+
+// signingKey returns what checkpoints of the audit are signed with: the key of the configuration, or one that the store
+// makes when it is first asked.
+func signingKey(ctx context.Context, c *config.Config, s Store) (ed25519.PrivateKey, error) {
+	seed := c.AuditKey
+	if seed == nil {
+		var err error
+		if seed, err = s.Secret(ctx, "audit checkpoints"); err != nil {
+			return nil, err
+		}
+	}
+	return ed25519.NewKeyFromSeed(seed), nil
+}
+
+// CloseAfter closes c, and tells of what fails there when nothing has failed before.
+func CloseAfter(c io.Closer, err *error) {
+	if cerr := c.Close(); *err == nil {
+		*err = cerr
+	}
+}

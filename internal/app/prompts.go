@@ -1,0 +1,52 @@
+package app
+
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/mcp"
+	"github.com/bailiwick-dev/bailiwick/prompt"
+)
+
+// Prompts returns the prompts that c serves: the built-in ones, and its own. What is wrong with a template is told at
+// its place in the file.
+func Prompts(c *config.Config) ([]prompt.Prompt, error) {
+	all := prompt.Builtin()
+	faults := &config.Error{}
+	for _, own := range c.Prompts {
+		if slices.ContainsFunc(all, func(p prompt.Prompt) bool { return p.Name == own.Name }) {
+			faults.Faults = append(faults.Faults, c.Wrong("is the name of a built-in prompt", "prompts", own.Name))
+			continue
+		}
+		p := prompt.Prompt{Name: own.Name, Title: own.Title, Description: own.Description}
+		for _, a := range own.Arguments {
+			p.Arguments = append(p.Arguments, prompt.Argument{Name: a.Name, Description: a.Description, Required: a.Required})
+		}
+		p, err := prompt.FromTemplate(p, own.Template)
+		if err != nil {
+			faults.Faults = append(faults.Faults, c.Wrong("in its text, "+err.Error(), "prompts", own.Name, "template"))
+			continue
+		}
+		all = append(all, p)
+	}
+	if faults.Faults != nil {
+		return nil, faults
+	}
+	return all, nil
+}
+
+// openPrompts puts the prompts on the gateway and its tools.
+func (p *Plant) openPrompts() error {
+	all, err := Prompts(p.Config)
+	if err != nil {
+		return err
+	}
+	p.Prompts, err = prompt.NewSet(p.Gateway, p.Tools, all...)
+	return err
+}
+
+// Announce has s tell those who listen to it of every change of the gateway, until stop is called.
+func (p *Plant) Announce(s *mcp.Server) (stop func()) {
+	return p.Gateway.Subscribe(func(bailiwick.Change) { s.Changed() })
+}

@@ -1,0 +1,245 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/action"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/mcp"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// Reload puts into force what c says and can change while calls run: rules and gates, the tools that are served with
+// their timeouts and rows, and prompts. All of c is right or nothing changes. It returns warnings.
+func (p *Plant) Reload(ctx context.Context, c *config.Config) ([]string, error) {
+	p.opens(c)
+	catalogue := p.Gateway.Catalogue()
+	warnings, listed := c.CheckLists(namesOf(c, catalogue))
+	rules, ruled := policy.New(c.Rules, catalogue)
+	var actions *action.Set
+	var acted error
+	if ruled != nil {
+		ruled = RuleFaults(c, ruled)
+	} else {
+		actions, acted = compileActions(c, rules)
+	}
+	prompts, prompted := Prompts(c)
+	if err := merge(&config.Config{}, []error{CheckTools(c), listed, ruled, acted, prompted}); err != nil {
+		return nil, err
+	}
+	if c.Rules.Version != p.Config.Rules.Version {
+		if err := p.Gateway.SetRules(c.Rules); err != nil {
+			return nil, RuleFaults(c, err)
+		}
+	}
+	before := p.Config
+	var out []string
+	for _, t := range tools(before, p.opened, p.room) {
+		out = append(out, t.Name)
+	}
+	p.declare(c)
+	p.room.SetActions(actions)
+	if !reflect.DeepEqual(served(before), served(c)) {
+		if err := p.Tools.Replace(out, tools(c, p.opened, p.room)); err != nil {
+			return nil, err
+		}
+	}
+	if !reflect.DeepEqual(p.Config.Prompts, c.Prompts) {
+		if err := p.Prompts.Replace(prompts...); err != nil {
+			return nil, err
+		}
+	}
+	p.Config = c
+	p.latest.Store(c)
+	strays, err := p.strayTokens(ctx)
+	if err != nil {
+		strays = []string{"the lists of tokens could not be checked: " + err.Error()}
+	}
+	return slices.Concat(c.Notes, warnings, strays), nil
+}
+
+// served is what of c decides which tools there are and what they do.
+func served(c *config.Config) any {
+	type decides struct {
+		tools            config.Tools
+		queries, samples int
+		timeouts         map[string]time.Duration
+		actions          []action.Declaration
+		packs            []string // of each API that has some: what they are, over which document, and how they are named
+	}
+	out := decides{c.Tools, c.Limits.QueryRows, c.Limits.SampleRows, c.Limits.Timeouts, c.Actions, nil}
+	for _, s := range c.Sources {
+		if c.Packs[s.Name] != nil {
+			out.packs = append(out.packs, fmt.Sprintf("%s %s %q %v", s.Name, c.Rules.APIs[s.Name].Digest, cmp.Or(s.OpenAPI.Site, s.OpenAPI.BaseURL), s.OpenAPI.Underscore))
+		}
+	}
+	return out
+}
+
+// Restart returns the keys of a configuration that differ from those that a server started with, and that only a
+// restart puts into force.
+func Restart(started, now *config.Config) []string {
+	var keys []string
+	differ := func(key string, a, b any) {
+		if !reflect.DeepEqual(a, b) {
+			keys = append(keys, key)
+		}
+	}
+	a, b := *started, *now
+	differ("listen", cmp.Or(a.Listen, config.DefaultListen), cmp.Or(b.Listen, config.DefaultListen))
+	differ("store", storePath(a.Store), storePath(b.Store))
+	sources := map[string][2]config.Source{}
+	for i, c := range []config.Config{a, b} {
+		for _, s := range c.Sources {
+			pair := sources[s.Name]
+			pair[i] = s
+			sources[s.Name] = pair
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(sources)) {
+		differ("sources."+name, sources[name][0], sources[name][1])
+	}
+	differ("budget", a.Budget, b.Budget)
+	for _, l := range []*config.Limits{&a.Limits, &b.Limits} { // what is in force at once
+		l.QueryRows, l.SampleRows, l.Timeouts = 0, 0, nil
+	}
+	differ("limits", a.Limits, b.Limits)
+	differ("review", a.Review, b.Review)
+	for _, s := range b.Sources {
+		if b.Writes(s) && !a.Writes(s) { // sources are opened for writing at the start
+			keys = append(keys, "gates")
+			break
+		}
+	}
+	differ("auth", plain(a.Auth.Anonymous, a.Auth), plain(b.Auth.Anonymous, b.Auth))
+	differ("stdio", plain(&a.Stdio, config.Auth{}), plain(&b.Stdio, config.Auth{}))
+	differ("server", a.Server, b.Server)
+	differ("log", a.Log, b.Log)
+	differ("telemetry", a.Telemetry, b.Telemetry)
+	differ("notifications", a.Notifications, b.Notifications)
+	return keys
+}
+
+// plain is a principal and what stands beside it, as data that can be compared: expressions in filters can't.
+func plain(p *identity.Principal, auth config.Auth) any {
+	auth.Anonymous = nil
+	if p == nil {
+		return auth
+	}
+	filters, who := map[string]string{}, *p
+	for name, f := range who.Filters {
+		filters[name] = query.Print(f).String()
+	}
+	who.Filters = nil
+	return []any{auth, who, filters}
+}
+
+// Forms returns which parts of a result c has clients sent, by client name.
+func Forms(c *config.Config) map[string]mcp.Form {
+	out := map[string]mcp.Form{}
+	if c.Results.Default != "" {
+		out[""] = mcp.Form(c.Results.Default)
+	}
+	for name, form := range c.Results.Clients {
+		out[name] = mcp.Form(form)
+	}
+	return out
+}
+
+// namesOf returns the names that lists can name.
+func namesOf(c *config.Config, catalogue []schema.Class) config.Names {
+	names := config.NamesOf(ToolNames(c), catalogue)
+	names.APIs = c.APINames()
+	return names
+}
+
+// strayTokens tells of the tokens in use whose lists name what isn't there.
+func (p *Plant) strayTokens(ctx context.Context) ([]string, error) {
+	if p.Config.Auth.TokensOff {
+		return nil, nil
+	}
+	all, err := p.Tokens.List(ctx, identity.Local(LocalUser()))
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	names := namesOf(p.Config, p.Gateway.Catalogue())
+	for _, t := range all {
+		if !t.Revoked.IsZero() || !time.Now().Before(t.Expires) {
+			continue
+		}
+		for _, s := range names.Strays(t.Tools, t.Classes, slices.Sorted(maps.Keys(t.Filters))) {
+			out = append(out, fmt.Sprintf("token %s (%s): %s: %s", t.ID, t.Name, strings.Join(s.Path, "."), s.Message))
+		}
+	}
+	return out, nil
+}
+
+// CheckToken checks the names in the lists of a token to be made against c. Those that name nothing are an error, or
+// where c is lenient warnings. Without a configuration nothing is known, and nothing is checked.
+func CheckToken(ctx context.Context, c *config.Config, t identity.Token) (warnings []string, err error) {
+	if len(c.Sources) == 0 {
+		return nil, nil
+	}
+	names := config.Names{Tools: ToolNames(c), Classes: ruled(c), APIs: c.APINames()}
+	strays := names.Strays(t.Tools, t.Classes, slices.Sorted(maps.Keys(t.Filters)))
+	if slices.ContainsFunc(strays, func(s config.Stray) bool { return s.Path[0] != "tools" }) {
+		// Classes that no rule names can be there all the same.
+		var catalogue []schema.Class
+		for _, s := range c.Sources {
+			if s.OpenAPI != nil {
+				continue
+			}
+			found, _, err := Describe(ctx, c, s)
+			if err != nil {
+				return nil, fmt.Errorf("the classes of the token can't be checked: %w", err)
+			}
+			catalogue = append(catalogue, found...)
+		}
+		strays = namesOf(c, catalogue).Strays(t.Tools, t.Classes, slices.Sorted(maps.Keys(t.Filters)))
+	}
+	for _, s := range strays {
+		warnings = append(warnings, strings.Join(s.Path, ".")+": "+s.Message)
+	}
+	if strays != nil && !c.Lenient {
+		return nil, errors.New(strings.Join(warnings, "\n"))
+	}
+	return warnings, nil
+}
+
+// ruled are the names of the classes that c has rules for, as lists can name them.
+func ruled(c *config.Config) []string {
+	var out []string
+	for name := range c.Rules.Classes {
+		out = append(out, name)
+		if _, bare, ok := strings.Cut(name, "."); ok {
+			out = append(out, bare)
+			continue
+		}
+		for _, s := range c.Sources {
+			out = append(out, s.Name+"."+name)
+		}
+	}
+	return out
+}
+
+// opens leaves out of c the rules of APIs that aren't open, and notes which: a source is opened at the start.
+func (p *Plant) opens(c *config.Config) {
+	for _, s := range c.Sources {
+		if _, ruled := c.Rules.APIs[s.Name]; ruled && p.sources[s.Name] == nil {
+			c.Forget(s.Name)
+			c.Notes = append(c.Notes, "agents see nothing of "+s.Name+" before a restart: it is a new source")
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package app
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"os/user"
+
+	"github.com/spf13/pflag"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/store/sqlite"
+)
+
+// DefaultFile is the configuration that is taken when none is named.
+const DefaultFile = "bailiwick.yaml"
+
+// MemoryStore is a store that nothing is left of.
+const MemoryStore = "sqlite:" + sqlite.Memory
+
+// A Setup is what the flags of a command say about the configuration.
+type Setup struct {
+	File    string
+	Sources []string
+	Store   string
+}
+
+// Flags adds the flags that name a configuration.
+func (s *Setup) Flags(f *pflag.FlagSet) {
+	f.StringVarP(&s.File, "config", "c", "", "configuration `FILE` (default "+DefaultFile+" when it is there)")
+	f.StringArrayVar(&s.Sources, "source", nil, "a database instead of a configuration: sqlite:app.db, postgres://… or mariadb://… (repeatable; name=`URL` names it)")
+	f.StringVar(&s.Store, "store", "", "where tokens, changes and the audit are kept: sqlite:FILE or postgres://`…`")
+}
+
+// Load returns the configuration. Without a file every class of the sources can be seen and nothing is kept.
+func (s *Setup) Load() (*config.Config, error) {
+	if s.File != "" && s.Sources != nil {
+		return nil, terminal.Usagef("--source stands without --config; write the source into the file")
+	}
+	var c *config.Config
+	var err error
+	switch {
+	case s.Sources != nil:
+		c, err = s.bare()
+	case s.File != "":
+		c, err = LoadFile(s.File)
+	default:
+		c, err = LoadFile(DefaultFile)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, terminal.Usagef("there is no %s here; name a configuration with --config, or a database with --source sqlite:app.db", DefaultFile)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if s.Store != "" {
+		if c.Store, err = StoreURL(s.Store); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// Path returns the configuration that Load reads; "" where there is none.
+func (s *Setup) Path() string {
+	if s.Sources != nil {
+		return ""
+	}
+	return cmp.Or(s.File, DefaultFile)
+}
+
+// LoadFile reads a configuration, and the documents that it has behind URLs.
+func LoadFile(path string) (*config.Config, error) {
+	c, err := config.Load(path)
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return nil, &fileError{path, p}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, c.Fetch(fetchDocument(nil))
+}
+
+// A fileError is a file that can't be read.
+type fileError struct {
+	path string
+	err  *fs.PathError
+}
+
+func (e *fileError) Error() string {
+	return "the configuration " + e.path + " can't be read: " + e.err.Err.Error()
+}
+func (e *fileError) Unwrap() error { return e.err }
+
+// bare is the configuration of sources alone.
+func (s *Setup) bare() (*config.Config, error) {
+	c := &config.Config{Store: MemoryStore}
+	c.Rules.Unlisted = true
+	names := map[string]bool{}
+	for _, text := range s.Sources {
+		src, err := SourceOf(text)
+		if err != nil {
+			return nil, err
+		}
+		if names[src.Name] {
+			return nil, terminal.Usagef("two sources are called %s; name one: --source other=%s…", src.Name, "sqlite:")
+		}
+		names[src.Name] = true
+		c.Sources = append(c.Sources, src)
+	}
+	var err error
+	if c.Notes, err = config.Restrict(&c.Rules.Gates, os.LookupEnv); err != nil {
+		return nil, err
+	}
+	c.Rules.Version = config.Digest(c.Rules)
+	return c, nil
+}
+
+// StoreURL reads --store: "sqlite:FILE", the file alone, or "postgres://…".
+func StoreURL(text string) (string, error) {
+	s, err := SourceOf("store=" + text)
+	if _, ok := s.SQLite(); err != nil || !ok && !shared(s.URL) {
+		return "", terminal.Usagef("--store must be sqlite:FILE or postgres://user:password@host/database; write reserved characters in a password as %%XX")
+	}
+	return s.URL, nil
+}
+
+// A Speaker is what flags say about the principal of stdio, or of one call in process.
+type Speaker struct {
+	Tenant, Owner, Scopes string
+	Given                 func(name string) bool // whether a flag was given
+}
+
+// Flags adds the flags that say who speaks; tenant is the name of the first.
+func (s *Speaker) Flags(f *pflag.FlagSet, tenant string) {
+	f.StringVar(&s.Tenant, tenant, "", "the `TENANT` whose records are seen")
+	f.StringVar(&s.Owner, "owner", "", "the `PERSON` on whose behalf")
+	f.StringVar(&s.Scopes, "scopes", "", "what is allowed: `SCOPES` such as read, or write,delete (default read)")
+	s.Given = func(name string) bool { return f.Changed(name) }
+}
+
+// Principal returns who speaks: the one of the configuration, changed by flags; alone, without a configured one,
+// who may read.
+func (s *Speaker) Principal(configured identity.Principal, id string) (identity.Principal, error) {
+	who := configured
+	if who.ID == "" {
+		who = identity.Principal{ID: id, Name: id, Kind: identity.Agent, Owner: LocalUser(), Scopes: []identity.Scope{identity.Read}}
+	}
+	if s.Tenant != "" {
+		who.Tenant = s.Tenant
+	}
+	if s.Owner != "" {
+		who.Owner = s.Owner
+	}
+	if s.Given("scopes") {
+		scopes, err := identity.ParseScopes(s.Scopes)
+		if err != nil {
+			return who, terminal.Usage(err)
+		}
+		for _, scope := range scopes {
+			if scope == identity.Review || scope == identity.Audit || scope == identity.Operator {
+				return who, terminal.Usagef("%v", problem.New(problem.InvalidArgument, "an agent can't have the scope "+string(scope)))
+			}
+		}
+		who.Scopes = scopes
+	}
+	return who, nil
+}
+
+// LocalUser names who runs the program.
+func LocalUser() string {
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return os.Getenv("USER")
+}

@@ -1,0 +1,197 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/metadata"
+)
+
+// An Opened is a source that is in use. Close it.
+type Opened interface {
+	source.Source
+	io.Closer
+}
+
+// An Adapter is what every database of ours can do.
+type Adapter interface {
+	source.Source
+	source.Pinger
+	source.Estimator
+	source.Compiler
+	source.Explainer
+	source.Pooled
+	io.Closer
+}
+
+// OpenSource opens s: this is the list of adapters.
+func OpenSource(ctx context.Context, c *config.Config, s config.Source) (Opened, error) {
+	if s.OpenAPI != nil {
+		return openAPI(s)
+	}
+	if m := s.Metadata; m != nil {
+		return metadata.New(metadata.Options{Name: s.Name, Roots: m.Roots, Connection: m.Connection, Environment: m.Environment,
+			Allows: func(object string) bool { return m.Objects.Allows(object) }})
+	}
+	if s.OpenAPI != nil {
+		return nil, fmt.Errorf("source %s is an HTTP API, which can be checked and not be served yet by this version", s.Name)
+	}
+	var opened Adapter
+	var err error
+	if path, ok := s.SQLite(); ok {
+		opened, err = sqldriver.OpenSQLite(ctx, s.Name, path)
+	} else if s.MariaDB() {
+		opened, err = sqldriver.OpenMySQL(ctx, s.Name, s.URL)
+	} else {
+		opened, err = sqldriver.OpenPostgres(ctx, s.Name, s.URL)
+	}
+	if err != nil {
+		return nil, unreachable(s, err)
+	}
+	return &kept{opened, c, s.Name}, nil
+}
+
+// unreachable says in one sentence why a source can't be opened, without its password.
+func unreachable(s config.Source, err error) error {
+	if path, ok := s.SQLite(); ok {
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("source %s can't be opened: there is no file %s", s.Name, path)
+		}
+		return err
+	}
+	reason := err
+	if connect, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		// It tries addresses and ways of encryption one after the other and tells of all; the last cause is enough.
+		reason = innermost(connect)
+	} else if s.MariaDB() {
+		reason = innermost(err)
+	}
+	at := "the database"
+	if u, perr := url.Parse(s.URL); perr == nil && u.Host != "" {
+		at = u.Host + u.Path
+	}
+	return fmt.Errorf("source %s can't be reached at %s: %s", s.Name, at, strings.TrimPrefix(lastLine(reason.Error()), "source "+s.Name+": "))
+}
+
+// innermost follows what errors wrap to where that began.
+func innermost(err error) error {
+	for {
+		if pg, ok := err.(*pgconn.PgError); ok {
+			return pg
+		}
+		next := errors.Unwrap(err)
+		if joined, ok := err.(interface{ Unwrap() []error }); ok && len(joined.Unwrap()) > 0 {
+			next = joined.Unwrap()[len(joined.Unwrap())-1]
+		}
+		if next == nil {
+			return err
+		}
+		err = next
+	}
+}
+
+func lastLine(s string) string {
+	s = strings.TrimSpace(s)
+	return s[strings.LastIndexByte(s, '\n')+1:]
+}
+
+// kept is a source of which only the classes are there that its configuration lets through.
+type kept struct {
+	Adapter
+	config *config.Config
+	name   string
+}
+
+// Describe implements source.Source.
+func (k *kept) Describe(ctx context.Context) ([]schema.Class, []string, error) {
+	classes, warnings, err := k.Adapter.Describe(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	classes, err = k.config.Keep(k.name, classes)
+	return classes, warnings, err
+}
+
+// SourceOf reads a source from the command line: a URL or the path of an SQLite file, either after "name=" or
+// named after the database.
+func SourceOf(text string) (config.Source, error) {
+	s := config.Source{URL: text}
+	if name, rest, ok := strings.Cut(text, "="); ok && identifier(name) == name && name != "" {
+		s.Name, s.URL = name, rest
+	}
+	scheme, rest, hasScheme := strings.Cut(s.URL, ":")
+	var base string
+	switch {
+	case scheme == "sqlite" && rest != "":
+		s.URL, base = "sqlite:"+strings.TrimPrefix(rest, "//"), rest
+	case scheme == "postgres" || scheme == "postgresql" || scheme == "mariadb" || scheme == "mysql":
+		u, err := url.Parse(s.URL) // whose error would quote the URL with its password
+		if err != nil || u.Opaque != "" {
+			return s, terminal.Usagef("the source is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %%XX")
+		}
+		base = u.Path
+	case hasScheme && !strings.ContainsAny(scheme, "./\\") && len(scheme) > 1 && !Exists(s.URL):
+		return s, terminal.Usagef("%s: sources are not supported by this version; a source begins with sqlite:, postgres:// or mariadb://", scheme)
+	case s.URL != "":
+		s.URL, base = "sqlite:"+s.URL, s.URL
+	default:
+		return s, terminal.Usagef("the source is empty; write sqlite:app.db, postgres://user:password@host/database or mariadb://user:password@host/database")
+	}
+	if s.Name == "" {
+		base = filepath.Base(base)
+		s.Name = identifier(strings.TrimSuffix(base, filepath.Ext(base)))
+	}
+	return s, nil
+}
+
+// Exists reports whether there is a file at path.
+func Exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// SourceName makes a name for a source of what something else is called.
+func SourceName(s string) string { return identifier(s) }
+
+// identifier makes a name for a source of s; "app" when nothing is left.
+func identifier(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-') {
+			return r
+		}
+		return '_'
+	}, s)
+	s = strings.TrimLeft(s, "0123456789_-")
+	if s == "" {
+		return "app"
+	}
+	return s[:min(len(s), 63)]
+}
+
+// Describe opens the source s of c for as long as it takes to say what is there, with warnings about what it left out.
+func Describe(ctx context.Context, c *config.Config, s config.Source) (_ []schema.Class, _ []string, err error) {
+	if s.OpenAPI != nil {
+		return nil, nil, nil // it has no classes
+	}
+	opened, err := OpenSource(ctx, c, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer CloseAfter(opened, &err)
+	return opened.Describe(ctx)
+}

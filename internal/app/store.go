@@ -1,0 +1,125 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/webhook"
+	"github.com/bailiwick-dev/bailiwick/limit"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/store/postgres"
+	"github.com/bailiwick-dev/bailiwick/store/sqlite"
+)
+
+// A Store is our own memory: one file, or a database that replicas share.
+type Store interface {
+	audit.Log
+	audit.Reader
+	identity.TokenStore
+	limit.Ledger
+	change.Store
+	webhook.Store
+	source.Pinger
+	Secret(ctx context.Context, name string) ([]byte, error)
+	io.Closer
+}
+
+// ErrNoStore is in the error of OpenStore when the store must be there and isn't.
+var ErrNoStore = errors.New("name it with --store sqlite:FILE, --store postgres://… or --config FILE")
+
+// OpenStore opens the store at url: this is the list of stores. It makes one where there is none, unless it must be
+// there. No path, and so nothing to open, has a store that nothing shall be left of.
+func OpenStore(ctx context.Context, url string, there bool) (Store, error) {
+	if shared(url) {
+		open := postgres.Open
+		if there {
+			open = postgres.OpenThere
+		}
+		s, err := open(ctx, url)
+		if errors.Is(err, postgres.ErrNone) {
+			return nil, noStore(url)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return s, nil
+	}
+	path := storePath(url)
+	if there && (path == sqlite.Memory || !Exists(path)) {
+		return nil, noStore(url)
+	}
+	s, err := sqlite.Open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func noStore(url string) error {
+	return fmt.Errorf("there is no store %s; %w", StoreName(url), ErrNoStore)
+}
+
+// shared reports whether a store is a database that several replicas can use.
+func shared(url string) bool {
+	scheme, _, _ := strings.Cut(url, ":")
+	return scheme == "postgres" || scheme == "postgresql"
+}
+
+// storePath returns the file of a store; sqlite.Memory for one that nothing shall be left of.
+func storePath(url string) string {
+	if url == "" {
+		url = config.DefaultStore
+	}
+	return strings.TrimPrefix(url, "sqlite:")
+}
+
+// StoreName names a store to people: its file, or its URL without the password.
+func StoreName(text string) string {
+	if !shared(text) {
+		return storePath(text)
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return "postgres://…" // what can't be read may show a password anywhere
+	}
+	name := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
+	if user := u.User.Username(); user != "" {
+		name.User = url.User(user)
+	}
+	return name.String()
+}
+
+func (p *Plant) openStore(ctx context.Context) error {
+	url := p.Config.Store
+	if storePath(url) == sqlite.Memory {
+		// A file that goes with the process: unlike memory, the audit of a long run doesn't fill it.
+		dir, err := os.MkdirTemp("", "bailiwick-")
+		if err != nil {
+			return fmt.Errorf("open the store: %w", err)
+		}
+		p.closers = append(p.closers, func() error { return os.RemoveAll(dir) })
+		url = "sqlite:" + filepath.Join(dir, "bailiwick.db")
+	}
+	var err error
+	if p.Store, err = OpenStore(ctx, url, false); err != nil {
+		return err
+	}
+	p.Tokens = identity.NewTokens(identity.TokenOptions{Store: p.Store})
+	p.closers = append(p.closers, p.Store.Close, func() error { return p.Tokens.Close(context.WithoutCancel(ctx)) })
+	return nil
+}
+
+// ready reports whether sources and store answer.
+func (p *Plant) ready(ctx context.Context) error {
+	return errors.Join(p.Gateway.Ping(ctx), p.Store.Ping(ctx))
+}

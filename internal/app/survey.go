@@ -1,0 +1,81 @@
+package app
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// A Survey is the rules of a configuration, compiled against what its sources have; nothing is open any more.
+type Survey struct {
+	Policy   *policy.Policy
+	Regime   *policyreport.Regime
+	Warnings []string // what the configuration has for later versions, and what sources left out
+}
+
+// Examine opens the sources of c, one by one so that all that is wrong is told at once, looks at what they have, and
+// compiles the rules. It reads no records.
+func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
+	s := &Survey{Warnings: append([]string{}, c.Notes...)}
+	var catalogue []schema.Class
+	var errs []error
+	for _, source := range c.Sources {
+		classes, warnings, err := Describe(ctx, c, source)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		catalogue, s.Warnings = append(catalogue, classes...), append(s.Warnings, warnings...)
+	}
+	_, err := Prompts(c)
+	errs = append(errs, CheckTools(c), err)
+	if len(errs) == 2 { // all sources are there, so what rules name must be too
+		if s.Policy, err = policy.New(c.Rules, catalogue); err != nil {
+			errs = append(errs, RuleFaults(c, err))
+		} else {
+			_, err := compileActions(c, s.Policy)
+			errs = append(errs, err)
+		}
+		warnings, err := c.CheckLists(namesOf(c, catalogue))
+		s.Warnings, errs = append(s.Warnings, warnings...), append(errs, err)
+	}
+	if err := merge(c, errs); err != nil {
+		return nil, err
+	}
+	s.Regime, err = policyreport.Over(s.Policy, Offers(c))
+	return s, err
+}
+
+// merge makes one error of all faults of the file, with what else is wrong as faults of its source.
+func merge(c *config.Config, errs []error) error {
+	all := &config.Error{}
+	for i, err := range errs {
+		if err == nil {
+			continue
+		}
+		if e, ok := errors.AsType[*config.Error](err); ok {
+			all.Faults, all.More = append(all.Faults, e.Faults...), all.More+e.More
+			continue
+		}
+		if i < len(c.Sources) {
+			key := "url"
+			switch s := c.Sources[i]; {
+			case s.Metadata != nil:
+				key = "metadata"
+			case s.OpenAPI != nil:
+				key = "openapi"
+			}
+			all.Faults = append(all.Faults, c.Wrong(err.Error(), "sources", c.Sources[i].Name, key))
+			continue
+		}
+		return err
+	}
+	if all.Faults == nil {
+		return nil
+	}
+	return all
+}

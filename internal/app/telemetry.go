@@ -1,0 +1,141 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/telemetry"
+	"github.com/bailiwick-dev/bailiwick/mcp"
+	"github.com/bailiwick-dev/bailiwick/source"
+)
+
+// Observed is Build, and tells log and whoever c names of what is done.
+func Observed(ctx context.Context, c *config.Config, log *slog.Logger) (*Plant, error) {
+	o := telemetry.Options{Version: Version(), Logger: log, Calls: !c.Log.Quiet}
+	if t := c.Telemetry; t.Traces {
+		o.Traces = &telemetry.Traces{OTLP: telemetry.OTLP(t.OTLP), Sample: t.Sample, Environment: t.Environment}
+	}
+	if c.Log.Quiet && o.Traces == nil && c.Server.Metrics == (config.Metrics{}) {
+		p := &Plant{Config: c, serves: true}
+		return p, p.open(ctx)
+	}
+	t, err := telemetry.New(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plant{Config: c, Telemetry: t, serves: true, closers: []func() error{func() error { return t.Close(ctx) }}}
+	return p, p.open(ctx)
+}
+
+// observers are what the gateway tells of calls, and where it records them.
+func (p *Plant) observers(ctx context.Context) (told bailiwick.Observer, _ audit.Log, err error) {
+	var log audit.Log = p.Store
+	if p.Telemetry != nil {
+		told, log = p.Telemetry.Calls(), p.Telemetry.Audit(log)
+	}
+	key, err := signingKey(ctx, p.Config, p.Store)
+	if err != nil {
+		return nil, nil, err
+	}
+	signed, err := audit.NewSigner(ctx, log, p.Store, key, p.serves)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.closers = append(p.closers, func() error { return signed.Close(context.WithoutCancel(ctx)) })
+	return told, signed, nil
+}
+
+// observeDoor makes o tell telemetry of requests and, where somebody shall see them over HTTP, show the metrics.
+func (p *Plant) observeDoor(o *mcp.Options) {
+	if p.Telemetry == nil {
+		return
+	}
+	o.Observer = p.Telemetry.Requests()
+	if m := p.Config.Server.Metrics; m.Door || m.Listen != "" && !Loopback(m.Listen) {
+		o.Metrics = p.Telemetry.Metrics()
+	}
+}
+
+// Watch makes telemetry tell of s, opens the listener of the metrics where there is one, and returns what to serve
+// over HTTP instead of s.Handler().
+func (p *Plant) Watch(s *mcp.Server) (http.Handler, error) {
+	h := s.Handler()
+	if p.Telemetry == nil {
+		return h, nil
+	}
+	w := telemetry.Watch{Load: s.Load, Policy: p.Gateway.PolicyVersion, Pools: map[string]source.Pooled{}}
+	for name, src := range p.sources {
+		if pooled, ok := src.(source.Pooled); ok {
+			w.Pools[name] = pooled
+		}
+	}
+	p.Telemetry.Look(w)
+	p.Telemetry.Reloaded(nil)
+	if at := p.Config.Server.Metrics.Listen; at != "" {
+		if err := p.listenMetrics(at, h); err != nil {
+			return nil, err
+		}
+	}
+	return p.Telemetry.Counted(h), nil
+}
+
+// listenMetrics serves /metrics on an address of its own: to everybody on this machine, or else as door does, to who
+// has a token.
+func (p *Plant) listenMetrics(at string, door http.Handler) error {
+	l, err := net.Listen("tcp", at)
+	if err != nil {
+		return fmt.Errorf("listening for server.metrics: %w", err)
+	}
+	metrics := http.NewServeMux()
+	if Loopback(at) {
+		metrics.Handle("GET /metrics", sameMachine(p.Telemetry.Metrics()))
+	} else {
+		metrics.Handle("GET /metrics", door)
+	}
+	srv := &http.Server{Handler: metrics, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, WriteTimeout: time.Minute}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = srv.Serve(l) // it ends with Close, and what else may end it shows in that nothing answers
+	}()
+	p.closers = append(p.closers, func() error {
+		err := srv.Close()
+		<-ended
+		return err
+	})
+	return nil
+}
+
+// sameMachine refuses a name of this machine that isn't its own: a page of another site can have one made for it.
+func sameMachine(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host := r.Host
+		if name, _, err := net.SplitHostPort(host); err == nil {
+			host = name
+		}
+		if host != "localhost" && !loopbackIP(host) {
+			http.Error(w, "Forbidden: Host", http.StatusForbidden)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// Loopback reports whether only this machine can reach addr, host:port.
+func Loopback(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	return err == nil && (host == "localhost" || loopbackIP(host))
+}
+
+func loopbackIP(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback()
+}

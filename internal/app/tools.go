@@ -1,0 +1,207 @@
+package app
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/action"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/pack"
+	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/dml"
+	"github.com/bailiwick-dev/bailiwick/internal/tools/apis"
+	"github.com/bailiwick-dev/bailiwick/internal/tools/changes"
+	"github.com/bailiwick-dev/bailiwick/internal/tools/describe"
+	"github.com/bailiwick-dev/bailiwick/internal/tools/packs"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/tool"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// compileActions compiles the actions of c against rules. What is wrong with them is at its place in the file.
+func compileActions(c *config.Config, p *policy.Policy) (*action.Set, error) {
+	set, err := action.Compile(c.Actions, p)
+	if err == nil {
+		return set, merge(&config.Config{}, []error{runnable(c, set), checkedPacks(c, p)})
+	}
+	faults := &config.Error{}
+	for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
+		f, ok := errors.AsType[*action.Fault](e)
+		if !ok {
+			return nil, err
+		}
+		faults.Faults = append(faults.Faults, c.WrongAction(f))
+	}
+	return nil, faults
+}
+
+// checkedPacks refuses tools of packs whose arguments are to be checked against a class that isn't there, or can't be.
+func checkedPacks(c *config.Config, p *policy.Policy) error {
+	all := &config.Error{}
+	for _, s := range c.Sources {
+		if e, ok := errors.AsType[*config.Error](pack.Check(c.Packs[s.Name], p)); ok {
+			all.Faults = append(all.Faults, e.Faults...)
+		}
+	}
+	if all.Faults == nil {
+		return nil
+	}
+	return all
+}
+
+// runnable refuses actions that nothing here runs, and statements whose parameters have no value.
+func runnable(c *config.Config, set *action.Set) error {
+	faults := &config.Error{}
+	wrong := func(a *action.Action, key, message string) {
+		faults.Faults = append(faults.Faults, c.WrongAction(&action.Fault{On: a.On, Action: a.Name, Key: []string{key}, Message: message}))
+	}
+	for _, a := range set.All() {
+		switch a.Do {
+		case action.Go:
+			wrong(a, "do", "go runs a function of a program that embeds Bailiwick; this one has none")
+		case action.HTTP:
+			if key, message := callable(c, a); message != "" {
+				wrong(a, key, message)
+			}
+		}
+		i := slices.IndexFunc(c.Sources, func(s config.Source) bool { return s.Name == a.Class.Source })
+		if a.Do != action.SQL || i < 0 {
+			continue
+		}
+		dialect := sqlgen.PostgreSQL
+		if _, ok := c.Sources[i].SQLite(); ok {
+			dialect = sqlgen.SQLite
+		} else if c.Sources[i].MariaDB() {
+			dialect = sqlgen.MySQL
+		}
+		var values []value.Member
+		for _, name := range a.Parameters() {
+			values = append(values, value.Member{Name: name})
+		}
+		if _, err := dml.Owned(dialect, a.Statement, value.OfObject(values)); err != nil {
+			message := err.Error()
+			if p, ok := errors.AsType[*problem.Error](err); ok && p.Err != nil {
+				message = p.Err.Error()
+			}
+			wrong(a, "statement", message)
+		}
+	}
+	if faults.Faults == nil {
+		return nil
+	}
+	return faults
+}
+
+// callable tells why an action (do: http) calls nothing, and the key that says so; "" where it calls an operation.
+func callable(c *config.Config, a *action.Action) (key, message string) {
+	rules, ok := c.Rules.APIs[a.API]
+	if !ok {
+		return "api", fmt.Sprintf("no source that is an HTTP API is called %q%s", a.API, problem.DidYouMean(problem.Nearest(a.API, slices.Sorted(maps.Keys(c.Rules.APIs)), 3)))
+	}
+	if rules.Document == nil {
+		return "", "" // which is a fault of its own
+	}
+	if rules.Document.Called(a.Operation) != nil {
+		return "", ""
+	}
+	var ids []string
+	for _, op := range rules.Document.Operations {
+		ids = append(ids, op.ID)
+	}
+	return "operation", fmt.Sprintf("%s has no operation %q%s", a.API, a.Operation, problem.DidYouMean(problem.Nearest(a.Operation, ids, 3)))
+}
+
+// allTools are the tools that a configuration can name, over room; nil for tools that are named and not called.
+func allTools(c *config.Config, room *changes.Room) []tool.Tool {
+	o := tool.Options{QueryRows: c.Limits.QueryRows, SampleRows: c.Limits.SampleRows, Timeouts: c.Limits.Timeouts}
+	var more []tool.Tool
+	if room == nil {
+		more = changes.New(changes.Options{}).Tools()
+		for _, a := range c.Actions {
+			scope := cmp.Or(a.Permission, identity.Write)
+			if a.Do == action.Delete {
+				scope = cmp.Or(a.Permission, identity.Delete)
+			}
+			if a.Tool {
+				more = append(more, tool.Tool{Name: a.Name, Scope: scope, Writes: policy.WriteAction, Proposes: true})
+			}
+		}
+	} else {
+		o.Writing, more = room, room.Tools()
+	}
+	more = append(append(more, apis.New(room).Tools()...), packed(c, room)...)
+	for i := range more {
+		if d, ok := c.Limits.Timeouts[more[i].Name]; ok {
+			more[i].Timeout = d
+		}
+	}
+	return slices.Concat(tool.Data(o), describe.Tools(c.Limits.Timeouts), more)
+}
+
+// packed are the tools of packs.
+func packed(c *config.Config, room *changes.Room) []tool.Tool {
+	var out []tool.Tool
+	for _, s := range c.Sources {
+		if of := c.Packs[s.Name]; of != nil {
+			out = append(out, packs.New(room).Tools(packs.API{Name: s.Name, Site: cmp.Or(s.OpenAPI.Site, s.OpenAPI.BaseURL), Tools: of, Underscores: s.OpenAPI.Underscore})...)
+		}
+	}
+	return out
+}
+
+// ToolNames returns the names of all tools that there are, served or not.
+func ToolNames(c *config.Config) []string {
+	names := []string{"list_tools"} // every set has it
+	for _, t := range allTools(c, nil) {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// CheckTools refuses names of tools in c that no tool has.
+func CheckTools(c *config.Config) error { return c.CheckTools(ToolNames(c)) }
+
+// tools are those that c serves over sources: what only some sources can answer is served where there is such a one.
+func tools(c *config.Config, sources []config.Source, room *changes.Room) []tool.Tool {
+	var classes, described, called bool
+	for _, s := range sources {
+		classes, described, called = classes || s.OpenAPI == nil, described || s.Metadata != nil, called || s.OpenAPI != nil
+	}
+	is := func(name string, all []tool.Tool) bool {
+		return slices.ContainsFunc(all, func(t tool.Tool) bool { return t.Name == name })
+	}
+	data, describes := tool.Data(tool.Options{}), describe.Tools(nil)
+	return slices.DeleteFunc(allTools(c, room), func(t tool.Tool) bool {
+		switch {
+		case !c.Tools.Allows(t.Name):
+			return true
+		case is(t.Name, describes):
+			return !described
+		case t.Category == tool.Platform, t.Category == tool.API:
+			return !called
+		case is(t.Name, data) && !classes && called:
+			return true
+		}
+		return c.Tools.Lean && !slices.Contains(tool.Lean(), t.Name)
+	})
+}
+
+// Offers are the tools that there are, and whether c serves them.
+func Offers(c *config.Config) []policyreport.Tool {
+	served := map[string]bool{}
+	for _, t := range tools(c, c.Sources, nil) {
+		served[t.Name] = true
+	}
+	all := allTools(c, nil)
+	out := make([]policyreport.Tool, len(all))
+	for i := range all {
+		out[i] = policyreport.Tool{Name: all[i].Name, Needs: all[i].Needs(), Writes: all[i].Writes, Proposes: all[i].Proposes, Off: !served[all[i].Name]}
+	}
+	return out
+}

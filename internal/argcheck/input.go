@@ -1,0 +1,218 @@
+// Package argcheck checks arguments against the JSON Schema of a tool or of an action.
+//
+// It stands inside of package tool, and beside it where actions are declared: both refuse in the same words, with the
+// place, the rule and a sentence for each thing that is wrong. It refuses schemas that some client can't load.
+package argcheck
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+)
+
+// A Schema is the input schema of a tool or an action, compiled, and the names of its arguments. Only Compile makes one.
+type Schema struct {
+	schema  *jsonschema.Schema
+	known   map[string][]string // by the pointer of an object in the schema: its properties
+	printer *message.Printer
+}
+
+// Compile checks that every client can load an input schema, and compiles it. Formats are checked too.
+func Compile(schema []byte) (*Schema, error) {
+	doc, err := value.Read(schema, 0)
+	if err != nil {
+		return nil, fmt.Errorf("its input schema: %w", err)
+	}
+	if typ, _ := doc.Get("type"); typ.Text() != "object" {
+		return nil, errors.New("its input schema is not of type object")
+	}
+	if closed, ok := doc.Get("additionalProperties"); !ok || closed.Kind() != value.Bool || closed.Bool() {
+		return nil, errors.New("its input schema is not closed (additionalProperties: false)")
+	}
+	in := &Schema{known: map[string][]string{}, printer: message.NewPrinter(language.English)}
+	if err := in.loadable(doc, ""); err != nil {
+		return nil, err
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource("input.json", plain(doc)); err != nil {
+		return nil, fmt.Errorf("its input schema: %w", err)
+	}
+	in.schema, err = c.Compile("input.json")
+	return in, err
+}
+
+// Names returns the names of the arguments, in the order of the schema; never nil.
+func (in *Schema) Names() []string {
+	if names := in.known[""]; names != nil {
+		return names
+	}
+	return []string{}
+}
+
+// loadable refuses what some clients can't load: references, composition at the top, lists of types.
+func (in *Schema) loadable(v value.Value, at string) error {
+	for _, m := range v.Members() {
+		switch m.Name {
+		case "$ref", "$defs", "definitions":
+			return fmt.Errorf("its input schema uses %s", m.Name)
+		case "anyOf", "oneOf", "allOf", "not":
+			if at == "" {
+				return fmt.Errorf("its input schema has %s at the top", m.Name)
+			}
+		case "type":
+			if m.Value.Kind() == value.Array {
+				return errors.New("its input schema has a list of types")
+			}
+		case "properties":
+			for _, p := range m.Value.Members() {
+				in.known[at] = append(in.known[at], p.Name)
+				if err := in.loadable(p.Value, query.Pointer(at, p.Name)); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		if err := in.loadable(m.Value, at+"/*"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Check returns every rule that args break as one problem.InvalidArgument.
+func (in *Schema) Check(args value.Value) error {
+	err := in.schema.Validate(plain(args))
+	if err == nil {
+		return nil
+	}
+	var invalid *jsonschema.ValidationError
+	if !errors.As(err, &invalid) {
+		return fmt.Errorf("check arguments: %w", err)
+	}
+	p := &problem.Error{Code: problem.InvalidArgument, Kind: "schema"}
+	in.faults(invalid, p)
+	sort.SliceStable(p.Faults, func(i, j int) bool { return p.Faults[i].Pointer < p.Faults[j].Pointer })
+	messages := make([]string, 0, 3)
+	for _, f := range p.Faults[:min(3, len(p.Faults))] {
+		messages = append(messages, f.Message)
+	}
+	p.Detail = strings.Join(messages, "; ")
+	p.Pointer = p.Faults[0].Pointer
+	return p
+}
+
+// faults adds what the leaves of a validation error say.
+func (in *Schema) faults(e *jsonschema.ValidationError, p *problem.Error) {
+	if len(e.Causes) > 0 {
+		for _, c := range e.Causes {
+			in.faults(c, p)
+		}
+		return
+	}
+	at := ""
+	for _, token := range e.InstanceLocation {
+		at = query.Pointer(at, token)
+	}
+	rule := e.ErrorKind.KeywordPath()
+	add := func(at, format string, args ...any) {
+		p.Faults = append(p.Faults, problem.Fault{Pointer: at, Rule: rule[len(rule)-1], Message: fmt.Sprintf(format, args...)})
+	}
+	name := strings.TrimPrefix(at, "/")
+	switch k := e.ErrorKind.(type) {
+	case *kind.AdditionalProperties:
+		for _, unknown := range k.Properties {
+			near := problem.Nearest(unknown, in.known[at], 1)
+			p.Near = append(p.Near, near...)
+			add(query.Pointer(at, unknown), "unknown argument %q%s", problem.Cut(unknown), nearest(near, in.known[at]))
+		}
+	case *kind.Required:
+		for _, missing := range k.Missing {
+			add(query.Pointer(at, missing), "the argument %q is missing", missing)
+		}
+	case *kind.Type:
+		want := strings.Join(k.Want, " or ")
+		add(at, "%s is of type %s, not %s", name, want, k.Got)
+	case *kind.Enum:
+		allowed := make([]string, len(k.Want))
+		for i, w := range k.Want {
+			allowed[i] = fmt.Sprint(w)
+		}
+		add(at, "%s is one of %s", name, strings.Join(allowed, ", "))
+	case *kind.Minimum:
+		add(at, "%s is at least %s; got %s", name, written(k.Want), written(k.Got))
+	case *kind.Maximum:
+		add(at, "%s is at most %s; got %s", name, written(k.Want), written(k.Got))
+	case *kind.MinItems:
+		add(at, "%s has at least %d; got %d", name, k.Want, k.Got)
+	case *kind.MaxItems:
+		add(at, "%s has at most %d; got %d", name, k.Want, k.Got)
+	case *kind.MinLength:
+		add(at, "%s has at least %d characters; got %d", name, k.Want, k.Got)
+	case *kind.MaxLength:
+		add(at, "%s has at most %d characters; got %d", name, k.Want, k.Got)
+	case *kind.Format:
+		add(at, "%s is of the format %s", name, k.Want)
+	default:
+		add(at, "%s: %s", name, e.ErrorKind.LocalizedString(in.printer))
+	}
+}
+
+func nearest(near, known []string) string {
+	if len(near) > 0 {
+		return problem.DidYouMean(near)
+	}
+	if len(known) == 0 {
+		return "; it takes none"
+	}
+	sorted := slices.Clone(known)
+	slices.Sort(sorted)
+	return "; it takes " + strings.Join(sorted, ", ")
+}
+
+// plain is v in the types of encoding/json, numbers exact.
+func plain(v value.Value) any {
+	switch v.Kind() {
+	case value.Bool:
+		return v.Bool()
+	case value.Int, value.Decimal:
+		return json.Number(v.String())
+	case value.String:
+		return v.Text()
+	case value.Array:
+		list := make([]any, len(v.List()))
+		for i, e := range v.List() {
+			list[i] = plain(e)
+		}
+		return list
+	case value.Object:
+		object := make(map[string]any, len(v.Members()))
+		for _, m := range v.Members() {
+			object[m.Name] = plain(m.Value)
+		}
+		return object
+	}
+	return nil
+}
+
+// written is a number as people write it.
+func written(r *big.Rat) string {
+	if r.IsInt() {
+		return r.RatString()
+	}
+	f, _ := r.Float64()
+	return strconv.FormatFloat(f, 'f', -1, 64)
+}

@@ -1,0 +1,78 @@
+package argcheck
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+const issue = `{"type": "object", "additionalProperties": false, "required": ["projectId", "title"], "properties": {
+	"projectId": {"type": "string", "format": "uuid"}, "title": {"type": "string", "minLength": 1, "maxLength": 5},
+	"type": {"type": "string", "enum": ["Epic", "Story"]}, "hours": {"type": "number", "minimum": 0, "maximum": 9},
+	"tags": {"type": "array", "minItems": 1, "maxItems": 2, "items": {"type": "string"}}, "due": {"type": "string", "pattern": "^20"}}}`
+
+// TestCheck is arguments → each fault: its place, its rule and its sentence.
+func TestCheck(t *testing.T) {
+	s, err := Compile([]byte(issue))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(s.Names(), " "); got != "projectId title type hours tags due" {
+		t.Error("names", got)
+	}
+	const id = `"projectId": "0b0b0b0b-0000-4000-8000-000000000001"`
+	for _, tt := range []struct{ args, want string }{
+		{`{` + id + `, "title": "A", "hours": 2.5, "tags": ["x"]}`, ""},
+		{`{}`, "/projectId required the argument \"projectId\" is missing\n/title required the argument \"title\" is missing"},
+		{`{"projectId": "7", "title": "A"}`, "/projectId format projectId is of the format uuid"},
+		{`{` + id + `, "title": ""}`, "/title minLength title has at least 1 characters; got 0"},
+		{`{` + id + `, "title": "ÄÖÜäöü"}`, "/title maxLength title has at most 5 characters; got 6"},
+		{`{` + id + `, "title": "A", "type": "Bug"}`, "/type enum type is one of Epic, Story"},
+		{`{` + id + `, "title": "A", "hours": -0.5}`, "/hours minimum hours is at least 0; got -0.5"},
+		{`{` + id + `, "title": "A", "hours": 10}`, "/hours maximum hours is at most 9; got 10"},
+		{`{` + id + `, "title": 7}`, "/title type title is of type string, not number"},
+		{`{` + id + `, "title": "A", "tags": []}`, "/tags minItems tags has at least 1; got 0"},
+		{`{` + id + `, "title": "A", "tags": ["a", "b", "c"]}`, "/tags maxItems tags has at most 2; got 3"},
+		{`{` + id + `, "title": "A", "tags": [1]}`, "/tags/0 type tags/0 is of type string, not number"},
+		{`{` + id + `, "title": "A", "due": "1999"}`, "/due pattern due: '1999' does not match pattern '^20'"},
+		{`{` + id + `, "title": "A", "titel": "B"}`, `/titel additionalProperties unknown argument "titel"; did you mean title?`},
+		{`{` + id + `, "title": "A", "approved_by": "me"}`, `/approved_by additionalProperties unknown argument "approved_by"; it takes due, hours, projectId, tags, title, type`},
+	} {
+		args, err := value.Read([]byte(tt.args), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		if err := s.Check(args); err != nil {
+			p := problem.Of(err)
+			for _, f := range p.Faults {
+				got = append(got, f.Pointer+" "+f.Rule+" "+f.Message)
+			}
+			if p.Code != problem.InvalidArgument || p.Pointer != p.Faults[0].Pointer {
+				t.Error(tt.args, p)
+			}
+		}
+		if strings.Join(got, "\n") != tt.want {
+			t.Errorf("%s:\n got %s\nwant %s", tt.args, strings.Join(got, "\n"), tt.want)
+		}
+	}
+}
+
+// TestCompile has a row for each schema that some client can't load.
+func TestCompile(t *testing.T) {
+	for schema, want := range map[string]string{
+		`[`:                  "its input schema: invalid_argument: not valid JSON: it ends too early",
+		`{"type": "array"}`:  "its input schema is not of type object",
+		`{"type": "object"}`: "its input schema is not closed (additionalProperties: false)",
+		`{"type": "object", "additionalProperties": false, "anyOf": []}`:                                       "its input schema has anyOf at the top",
+		`{"type": "object", "additionalProperties": false, "$defs": {}}`:                                       "its input schema uses $defs",
+		`{"type": "object", "additionalProperties": false, "properties": {"a": {"$ref": "#"}}}`:                "its input schema uses $ref",
+		`{"type": "object", "additionalProperties": false, "properties": {"a": {"type": ["string", "null"]}}}`: "its input schema has a list of types",
+	} {
+		if _, err := Compile([]byte(schema)); err == nil || err.Error() != want {
+			t.Errorf("%s:\n got %v\nwant %s", schema, err, want)
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/pack"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
+	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// apis is what an owner says of each API, by the name of its source.
+func (c *Config) apis() yamlconf.Shape {
+	return yamlconf.Each(yamlconf.Table{Names: "API", Of: func(name string) (yamlconf.Shape, func()) {
+		var rules calls.Rules
+		return apis.Rules(&rules, c.expression), func() {
+			if c.rules == nil {
+				c.rules = map[string]calls.Rules{}
+			}
+			c.rules[name] = rules
+		}
+	}})
+}
+
+// checkAPIs puts what the section apis says together with the documents, and refuses rules of what is no API.
+func (c *Config) checkAPIs(r *yamlconf.Reader) {
+	var known []string
+	for _, s := range c.Sources {
+		if s.OpenAPI != nil {
+			known = append(known, s.Name)
+		}
+	}
+	for _, name := range sortedKeys(c.rules) {
+		if slices.Contains(known, name) {
+			continue
+		}
+		message := "there is no source " + strconv.Quote(problem.Cut(name)) + " with openapi" + problem.DidYouMean(problem.Nearest(name, known, 2))
+		if slices.ContainsFunc(c.Sources, func(s Source) bool { return s.Name == name }) {
+			message = "the source is no HTTP API; write classes"
+		}
+		r.WrongAt(yamlconf.Join("apis", name), message)
+	}
+	for _, s := range c.Sources {
+		if s.OpenAPI == nil {
+			continue
+		}
+		if _, named := c.rules[s.Name]; !named && !c.Rules.Unlisted {
+			c.Notes = append(c.Notes, fmt.Sprintf("agents see nothing of %s: no rule names it. Write it into apis: even without a rule, operations are classed by their methods", s.Name))
+			continue
+		}
+		if err := c.adopt(s, *c.contents[s.Name]); err != nil {
+			r.WrongAt(yamlconf.Join("sources", s.Name, "openapi", "packs"), err.Error())
+		}
+	}
+}
+
+// adopt puts the rules of an API in force, with its document, and what packs add to both. The error is that of a pack.
+func (c *Config) adopt(s Source, of apis.Contents) error {
+	rules := c.rules[s.Name]
+	rules.Document, rules.Digest = of.Document, of.Digest
+	packed := c.packed(&rules, s.Name, of)
+	if rules.Description == "" {
+		rules.Description = s.Description
+	}
+	if s.ReadOnly {
+		rules.Write = map[classify.Class]write.Mode{classify.Write: write.Deny, classify.Destructive: write.Deny}
+	}
+	if c.Rules.APIs == nil {
+		c.Rules.APIs = map[string]calls.Rules{}
+	}
+	c.Rules.APIs[s.Name] = rules
+	if of.Document == nil || packed != nil {
+		return packed
+	}
+	const most = 5 // a document that is wrong is so in many places
+	for i, w := range of.Document.Warnings {
+		if i == most {
+			c.Notes = append(c.Notes, fmt.Sprintf("sources.%s: the document is odd in %d places more", s.Name, len(of.Document.Warnings)-most))
+			break
+		}
+		c.Notes = append(c.Notes, fmt.Sprintf("sources.%s: the document: %s", s.Name, w))
+	}
+	return nil
+}
+
+// packed adds to the rules of an API what its packs say: operations that the document leaves out, and what operations do,
+// behind what the owner says of that. The tools are compiled over the whole.
+func (c *Config) packed(rules *calls.Rules, name string, of apis.Contents) error {
+	if of.Document == nil || len(of.Packs) == 0 {
+		return nil
+	}
+	rules.Access.Rules = slices.Clone(rules.Access.Rules)
+	for _, p := range of.Packs {
+		if p.Document != nil {
+			own, err := spec.Load(p.Document)
+			if err == nil {
+				err = of.Document.Supplement(own)
+			}
+			if err != nil {
+				return fmt.Errorf("the document of the pack %s is not right: %s", p.Name, problem.Of(err).Detail)
+			}
+		}
+		rules.Access.Rules, rules.Digest = append(rules.Access.Rules, p.Access...), rules.Digest+" "+p.Digest
+		rules.Partial = append(rules.Partial[:len(rules.Partial):len(rules.Partial)], p.Partial...)
+	}
+	classes, err := classify.New(of.Document, rules.Access)
+	if err != nil {
+		return nil // who compiles the rules says it with the place
+	}
+	for _, p := range of.Packs {
+		tools, err := p.Compile(of.Document, classes)
+		if err != nil {
+			return fmt.Errorf("the pack %s is not right: %w", p.Name, err)
+		}
+		if c.Packs == nil {
+			c.Packs = map[string][]*pack.Tool{}
+		}
+		for _, t := range tools {
+			if other := c.packedBy(t.Name); other != "" {
+				return fmt.Errorf("the tool %s of the pack %s is one of %s already", t.Name, p.Name, other)
+			}
+		}
+		c.Packs[name] = append(c.Packs[name], tools...)
+	}
+	return nil
+}
+
+// packedBy returns the API that has a tool of that name in its packs; "" for none.
+func (c *Config) packedBy(tool string) string {
+	for _, name := range sortedKeys(c.Packs) {
+		if slices.ContainsFunc(c.Packs[name], func(t *pack.Tool) bool { return t.Name == tool }) {
+			return name
+		}
+	}
+	return ""
+}
+
+// Fetch reads the documents that are behind URLs, each with get, and puts them into the rules. What is wrong with them is
+// in an *Error. Until it is called those APIs have no document.
+func (c *Config) Fetch(get func(url string) ([]byte, error)) error {
+	var faults []Fault
+	fetched := false
+	for _, s := range c.Sources {
+		if _, ruled := c.Rules.APIs[s.Name]; !ruled || !s.OpenAPI.Remote() {
+			continue
+		}
+		data, err := get(s.OpenAPI.Document)
+		of := apis.Contents{}
+		if err == nil {
+			of, err = apis.Read(data)
+		}
+		if err != nil {
+			faults = append(faults, c.Wrong(err.Error(), "sources", s.Name, "openapi", "document"))
+			continue
+		}
+		of.Packs = c.contents[s.Name].Packs
+		if err := c.adopt(s, of); err != nil {
+			faults = append(faults, c.Wrong(err.Error(), "sources", s.Name, "openapi", "packs"))
+		}
+		fetched = true
+	}
+	if faults != nil {
+		return &Error{Faults: faults, Document: c.document}
+	}
+	if fetched {
+		c.Rules.Version = c.version()
+	}
+	return nil
+}
+
+// Forget takes the rules of an API out, so that nobody sees it.
+func (c *Config) Forget(api string) {
+	delete(c.Rules.APIs, api)
+	c.Rules.Version = c.version()
+}
+
+// WrongAPI returns a fault of the rules of an API.
+func (c *Config) WrongAPI(f *calls.Fault) Fault {
+	if keys := apis.Place(f.Pointer); keys != nil {
+		return c.Wrong(f.Message, append([]string{"apis", f.API}, keys...)...)
+	}
+	return c.Wrong(f.Message, "sources", f.API, "openapi", "document")
+}
+
+// PlaceOfAPI returns where a rule of an API stands, by a pointer as of operations.Fault, or the deepest place above it.
+func (c *Config) PlaceOfAPI(api, pointer string) (file string, line int) {
+	p, _ := c.document.Place(append([]string{"apis", api}, apis.Place(pointer)...)...)
+	return p.File(), p.Line
+}
+
+// APINames returns what lists of principals can name of HTTP APIs: sources, and operations as source.id.
+func (c *Config) APINames() []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(c.Rules.APIs)) {
+		out = append(out, name)
+		for _, op := range operationsOf(c.Rules.APIs[name].Document) {
+			out = append(out, name+"."+op.ID)
+		}
+	}
+	return out
+}
+
+func operationsOf(d *spec.Document) []*spec.Operation {
+	if d == nil {
+		return nil
+	}
+	return d.Operations
+}
+
+// isAPI reports whether name is the source of an API.
+func (c *Config) isAPI(name string) bool {
+	return slices.ContainsFunc(c.Sources, func(s Source) bool { return s.Name == name && s.OpenAPI != nil })
+}

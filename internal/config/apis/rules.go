@@ -1,0 +1,122 @@
+package apis
+
+import (
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
+	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// An Expression is the shape of CEL over the principal that yields y.
+type Expression func(into *string, y expression.Yield) yamlconf.Shape
+
+const patterns = "operations, by id or by method and path (POST /teams/*)"
+
+// Rules is what an owner says about one API: the section apis.NAME.
+func Rules(rules *calls.Rules, cel Expression) yamlconf.Shape {
+	return yamlconf.Object([]yamlconf.Key{
+		{Name: "description", Doc: "For agents: what the API is for", Shape: yamlconf.Words(&rules.Description)},
+		{Name: "access", Doc: "What operations can do; the first rule that matches one counts. Else its method tells: GET and HEAD read, DELETE destroys, others write", Shape: accessRules(&rules.Access.Rules)},
+		{Name: "rpc_names", Doc: "true: the names of POST operations say what they do: Get, List, Search and BatchGet read, Delete destroys", Shape: yamlconf.Flag(&rules.Access.RPCNames)},
+		{Name: "shown", Doc: "The operations that can be seen; without it all but excluded ones", Shape: yamlconf.List(&rules.Shown, patterns, nil)},
+		{Name: "hidden", Doc: "What is out of sight, as if it were not there", Shape: hidden(&rules.Hidden, cel)},
+		{Name: "parameters", Doc: "What parameters must be. One that is not given is set", Shape: parameters(&rules.Parameters, cel)},
+		{Name: "write", Doc: "How what isn't read may run: review (the default), allow or deny, or one of them each for write and destructive. Gates come first", Shape: modes(&rules.Write)},
+		{Name: "open_bodies", Doc: "true: bodies may have fields that the document doesn't tell of", Shape: yamlconf.Flag(&rules.OpenBodies)},
+		{Name: "synonyms", Doc: "By word: others that mean the same here, for search", Shape: synonyms(&rules.Synonyms)},
+	}, nil)
+}
+
+func accessRules(into *[]classify.Rule) yamlconf.Shape {
+	return yamlconf.Items("rules", func(int) (yamlconf.Shape, func()) {
+		var rule classify.Rule
+		return yamlconf.Object([]yamlconf.Key{
+			{Name: "operations", Doc: "Operation ids, or methods and paths (POST /teams/*); * stands for any text", Shape: yamlconf.List(&rule.Operations, patterns, nil)},
+			{Name: "tags", Doc: "Operations that have one of these tags. With operations both must match", Shape: yamlconf.List(&rule.Tags, "tags", nil)},
+			{Name: "class", Doc: "read, write, destructive, excluded (absent) or forbidden (not listed, and a call is told where a person does it)", Must: true,
+				Shape: yamlconf.Choose([]string{"read", "write", "destructive", "excluded", "forbidden"}, func(s string) { rule.Class, _ = classify.Parse(s) })},
+			{Name: "reason", Doc: "Of class: forbidden: why, for agents", Shape: yamlconf.Words(&rule.Reason)},
+			{Name: "instead", Doc: "Of class: forbidden: where a person does it, for agents", Shape: yamlconf.Words(&rule.Instead)},
+		}, func(r *yamlconf.Reader, n yamlconf.Node, at string) {
+			forbidden := rule.Class == classify.Forbidden
+			for _, key := range []string{"reason", "instead"} {
+				switch given := r.Given(at + "/" + key); {
+				case forbidden && !given:
+					r.Wrong(n.Start(), at, "needs the key %s: agents are told it", key)
+				case !forbidden && given && r.Given(at+"/class"):
+					r.WrongAt(at+"/"+key, "goes with class: forbidden; take it out")
+				}
+			}
+		}), func() { *into = append(*into, rule) }
+	})
+}
+
+func hidden(into *[]calls.Hidden, cel Expression) yamlconf.Shape {
+	return yamlconf.Items("what is hidden", func(int) (yamlconf.Shape, func()) {
+		var h calls.Hidden
+		return yamlconf.Object([]yamlconf.Key{
+			{Name: "operations", Doc: "Operation ids, or methods and paths; * stands for any text", Shape: yamlconf.List(&h.Operations, patterns, nil)},
+			{Name: "tags", Doc: "Operations that have one of these tags. With operations both must match", Shape: yamlconf.List(&h.Tags, "tags", nil)},
+			{Name: "schemas", Doc: "Schemas, by full or short name; * stands for any text", Shape: yamlconf.List(&h.Schemas, "names of schemas", nil)},
+			{Name: "fields", Doc: "Schema.field, or the name of a field wherever it stands: out of the document, arguments and answers", Shape: yamlconf.List(&h.Fields, "names of fields", nil)},
+			{Name: "when", Doc: "From whom: an expression over principal, in CEL, that yields true or false; what can't be told hides. Default from everybody", Shape: cel(&h.When, expression.Bool)},
+		}, nil), func() { *into = append(*into, h) }
+	})
+}
+
+func parameters(into *[]calls.Parameter, cel Expression) yamlconf.Shape {
+	return yamlconf.Items("parameters", func(int) (yamlconf.Shape, func()) {
+		var p calls.Parameter
+		return yamlconf.Object([]yamlconf.Key{
+			{Name: "name", Doc: "Of a path, query or header parameter, or of a field at the top of a body", Must: true, Shape: yamlconf.Words(&p.Name)},
+			{Name: "is", Doc: "What it must be: an expression over principal, in CEL. One that fails refuses the call", Must: true, Shape: cel(&p.Is, expression.Scalar)},
+			{Name: "operations", Doc: "The operations that it is about; all unless named", Shape: yamlconf.List(&p.Operations, patterns, nil)},
+		}, nil), func() { *into = append(*into, p) }
+	})
+}
+
+// modes is one mode for all that isn't read, or one for each class.
+func modes(into *map[classify.Class]write.Mode) yamlconf.Shape {
+	one := func(classes ...classify.Class) yamlconf.Shape {
+		return yamlconf.Choose([]string{string(write.Allow), string(write.Review), string(write.Deny)}, func(s string) {
+			if *into == nil {
+				*into = map[classify.Class]write.Mode{}
+			}
+			for _, c := range classes {
+				(*into)[c] = write.Mode(s)
+			}
+		})
+	}
+	return yamlconf.Either(one(classify.Write, classify.Destructive), yamlconf.Object([]yamlconf.Key{
+		{Name: "write", Doc: "allow, review (the default) or deny", Shape: one(classify.Write)},
+		{Name: "destructive", Doc: "allow, review (the default) or deny", Shape: one(classify.Destructive)},
+	}, yamlconf.NotEmpty))
+}
+
+func synonyms(into *map[string][]string) yamlconf.Shape {
+	return yamlconf.Each(yamlconf.Table{Names: "word", Of: func(word string) (yamlconf.Shape, func()) {
+		var others []string
+		return yamlconf.List(&others, "words", nil), func() {
+			if *into == nil {
+				*into = map[string][]string{}
+			}
+			(*into)[word] = others
+		}
+	}})
+}
+
+// Place returns the keys, below apis.NAME, of what a pointer of an operations.Fault leads to: hidden, 0, fields, 1 for
+// /Hidden/0/Fields/1. They are nil for the document, which stands elsewhere.
+func Place(pointer string) []string {
+	if pointer == "" || pointer == "/Document" {
+		return nil
+	}
+	keys := strings.Split(strings.ToLower(strings.TrimPrefix(pointer, "/")), "/")
+	if len(keys) > 1 && (keys[0] == "access" && keys[1] == "rules" || keys[0] == "shown" && keys[1] == "operations") {
+		keys = append(keys[:1], keys[2:]...)
+	}
+	return keys
+}

@@ -1,0 +1,189 @@
+// Package apis reads what a configuration says of HTTP APIs: where one is and who the gateway is to it, and what agents
+// see and may call of it.
+//
+// It stands below package config, and makes plain data: the rules of package operations, and what a client is made from.
+// It reads a document that is a file, and packs; a document behind a URL is left to who loads the configuration. It refuses
+// a document that is none, with the place of the key that names it.
+package apis
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/internal/netguard"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/pack"
+	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// A Source is an HTTP API to call.
+type Source struct {
+	Document   string      // the path of the OpenAPI document, or its https URL; "" takes that of a pack
+	BaseURL    string      // before the paths of the document; every call goes to its host
+	Credential *Credential // nil for an API that asks for none
+	Timeout    time.Duration
+	Packs      []Pack
+	Site       string // what links of tools in packs begin with; "" takes BaseURL
+	Underscore bool   // names of tools in packs are written with letters, digits and _ alone
+}
+
+// A Pack is a set of operation tools: one that comes with the program, or a folder of files.
+type Pack struct {
+	Name   string // of a bundled one; "" for a folder
+	Folder string
+}
+
+// A Contents is a document that was read, and the packs over it.
+type Contents struct {
+	Document *spec.Document // nil for one behind a URL
+	Digest   string         // of its bytes
+	Packs    []*pack.Pack   // as Source.Packs
+}
+
+// Remote reports whether the document is behind a URL.
+func (s *Source) Remote() bool { return strings.HasPrefix(s.Document, "https://") }
+
+// Shape is the section openapi of a source. The document is read into contents when it is a file.
+func (s *Source) Shape(contents *Contents) yamlconf.Shape {
+	return yamlconf.Object([]yamlconf.Key{
+		{Name: "document", Doc: "The OpenAPI document, 3.0, 3.1 or Swagger 2.0: a file, whose relative path starts at this file's folder, or an https URL, which is read when the configuration is loaded. Not needed where a pack brings one", Shape: s.document(contents)},
+		{Name: "base_url", Doc: "What the paths of the document begin with: https://app.example/api. No call leaves its host", Must: true, Shape: yamlconf.Text("a URL", func(t string) string { s.BaseURL = strings.TrimSuffix(t, "/"); return baseURL(t) })},
+		{Name: "credential", Doc: "Who the gateway is to the API. The token that an agent comes with is never passed on", Shape: yamlconf.Covered(credential(&s.Credential, true))},
+		{Name: "timeout", Doc: "Of one request. Default 30s", Shape: yamlconf.Span(&s.Timeout, time.Second, 5*time.Minute)},
+		{Name: "packs", Doc: "Tools over single operations: names of bundled packs, or folders such as ./packs", Shape: s.packs(contents)},
+		{Name: "site", Doc: "Where people open the application: links of tools in packs begin with it. Default base_url", Shape: yamlconf.Text("a URL", func(t string) string { s.Site = strings.TrimSuffix(t, "/"); return baseURL(t) })},
+		{Name: "names", Doc: "Of tools in packs: dots (the default: platform.list-teams), or underscore for clients that take no dots (platform_list_teams)", Shape: yamlconf.Choose([]string{"dots", "underscore"}, func(t string) { s.Underscore = t == "underscore" })},
+	}, func(r *yamlconf.Reader, n yamlconf.Node, at string) {
+		if !r.Given(at + "/document") {
+			s.documentOfPack(contents, r, n, at)
+		}
+	})
+}
+
+// documentOfPack takes the document of the first pack that brings one.
+func (s *Source) documentOfPack(contents *Contents, r *yamlconf.Reader, n yamlconf.Node, at string) {
+	i := slices.IndexFunc(contents.Packs, func(p *pack.Pack) bool { return p.Document != nil })
+	switch {
+	case i >= 0:
+		read, err := Read(contents.Packs[i].Document)
+		if err != nil {
+			r.WrongAt(at+"/packs", contents.Packs[i].Name+": "+err.Error())
+			return
+		}
+		contents.Document, contents.Digest = read.Document, read.Digest
+	case len(contents.Packs) == len(s.Packs): // what is wrong with a pack was said
+		r.Wrong(n.Start(), at, "needs the key document, or a pack that brings one")
+	}
+}
+
+// document is a path or a URL. What can be read is read.
+func (s *Source) document(contents *Contents) yamlconf.Shape {
+	what := "a file or an https URL"
+	plain := yamlconf.Text(what, nil)
+	return yamlconf.Shape{Schema: plain.Schema, Read: func(r *yamlconf.Reader, n yamlconf.Node, at string) {
+		yamlconf.Text(what, func(t string) string {
+			scheme, _, _ := strings.Cut(t, "://")
+			switch {
+			case strings.HasPrefix(t, "https://"):
+				s.Document = t
+				return documentURL(t)
+			case scheme != t:
+				return "must be a file, or a URL that begins with https://"
+			case strings.HasPrefix(t, "~"):
+				return "~ is not expanded; write ${HOME} for it"
+			}
+			if s.Document = t; !filepath.IsAbs(t) {
+				s.Document = filepath.Join(n.Folder(), t)
+			}
+			data, err := r.Large(n, t)
+			if err != nil {
+				return fmt.Sprintf("the document %s can't be read: %v", problem.Cut(t), err)
+			}
+			read, err := Read(data)
+			if err != nil {
+				return err.Error()
+			}
+			contents.Document, contents.Digest = read.Document, read.Digest
+			return ""
+		}).Read(r, n, at)
+	}}
+}
+
+// Read reads the bytes of a document, which must not change any more. The error says what is wrong in words for operators.
+func Read(data []byte) (Contents, error) {
+	d, err := spec.Load(data)
+	if err != nil {
+		p := problem.Of(err)
+		return Contents{}, fmt.Errorf("the document is not right: %s", strings.TrimSpace(p.Pointer+" "+p.Detail))
+	}
+	sum := sha256.Sum256(data)
+	return Contents{Document: d, Digest: hex.EncodeToString(sum[:16])}, nil
+}
+
+func documentURL(s string) string {
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" {
+		return "must be a URL such as https://app.example/openapi.json, without user and password"
+	}
+	return ""
+}
+
+// baseURL says what is wrong with the URL that calls go to. It repeats nothing of it: it may hold a password.
+func baseURL(s string) string {
+	if _, err := netguard.Parse(s); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// packs is a list of names and folders. The packs are read into contents.
+func (s *Source) packs(contents *Contents) yamlconf.Shape {
+	var texts []string
+	inner := yamlconf.List(&texts, "packs", func(t string) string {
+		if strings.HasPrefix(t, "~") {
+			return "~ is not expanded; write ${HOME} for it"
+		}
+		return ""
+	})
+	return yamlconf.Shape{Schema: inner.Schema, Read: func(r *yamlconf.Reader, n yamlconf.Node, at string) {
+		before := r.Count()
+		if inner.Read(r, n, at); r.Count() > before {
+			return
+		}
+		for i, t := range texts {
+			of := Pack{Name: t}
+			if strings.ContainsAny(t, `./\`) {
+				if of = (Pack{Folder: t}); !filepath.IsAbs(t) {
+					of.Folder = filepath.Join(n.Folder(), t)
+				}
+			}
+			s.Packs = append(s.Packs, of)
+			read, err := of.read(r, n)
+			if err != nil {
+				r.WrongAt(fmt.Sprintf("%s/%d", at, i), "the pack "+problem.Cut(t)+" is not right: "+err.Error())
+				continue
+			}
+			contents.Packs = append(contents.Packs, read)
+		}
+		s.Packs = slices.Clip(s.Packs)
+	}}
+}
+
+// read reads a pack; n is where it is named.
+func (p Pack) read(r *yamlconf.Reader, n yamlconf.Node) (*pack.Pack, error) {
+	if p.Folder == "" {
+		return pack.Bundled(p.Name)
+	}
+	files, err := r.Folder(n, p.Folder, pack.IsFile)
+	if err != nil {
+		return nil, err
+	}
+	return pack.Read(filepath.Base(p.Folder), files)
+}

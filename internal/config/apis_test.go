@@ -1,0 +1,323 @@
+package config_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
+	"github.com/bailiwick-dev/bailiwick/policy"
+)
+
+const flow = `{"openapi": "3.0.3", "info": {"title": "Flow", "version": "1"}, "components": {"schemas": {"Team": {"type": "object"}}},
+"paths": {"/teams/{teamId}": {"parameters": [{"name": "teamId", "in": "path", "required": true, "schema": {"type": "string"}}],
+  "get": {"operationId": "getTeam", "tags": ["Teams"], "responses": {"200": {"description": "ok"}}},
+  "put": {"operationId": "setTeam", "responses": {"200": {"description": "ok"}}}}}}`
+
+// withFlow is a folder that has flow.json and what else is given, by name.
+func withFlow(t *testing.T, more ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for i := 0; i < len(more); i += 2 {
+		put(t, filepath.Join(dir, more[i]), more[i+1])
+	}
+	put(t, filepath.Join(dir, "flow.json"), flow)
+	return dir
+}
+
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const flowSource = "sources: {flow: {openapi: {document: flow.json, base_url: https://flow.example}}}\n"
+
+// TestAPIFaults is text → what is wrong with it, without excerpts.
+func TestAPIFaults(t *testing.T) {
+	dir := withFlow(t, "broken.json", `{"openapi": "3.0.3", "paths": {`, "other.json", `{"a": 1}`)
+	source := func(keys string) string {
+		return "sources: {flow: {openapi: {document: flow.json, base_url: https://flow.example, " + keys + "}}}\n"
+	}
+	cred := func(c string) string { return source("credential: " + c) }
+	for _, row := range []struct{ text, want string }{
+		{"sources: {flow: {openapi: {document: flow.jsn, base_url: https://x.example}}}", "1:38: sources.flow.openapi.document: the document flow.jsn can't be read: no such file or directory"},
+		{"sources: {flow: {openapi: {document: ., base_url: https://x.example}}}", "1:38: sources.flow.openapi.document: the document . can't be read: it is not an ordinary file"},
+		{"sources: {flow: {openapi: {document: broken.json, base_url: https://x.example}}}", "1:38: sources.flow.openapi.document: the document is not right: not a JSON or YAML document: jsontext: unexpected EOF within \"/paths\" after offset 31"},
+		{"sources: {flow: {openapi: {document: other.json, base_url: https://x.example}}}", `1:38: sources.flow.openapi.document: the document is not right: not an OpenAPI document: it needs "openapi": "3.0…" or "3.1…", or "swagger": "2.0"`},
+		{"sources: {flow: {openapi: {document: 'http://x.example/a.json', base_url: https://x.example}}}", "1:38: sources.flow.openapi.document: must be a file, or a URL that begins with https://"},
+		{"sources: {flow: {openapi: {document: 'https://u:p@x.example/a.json', base_url: https://x.example}}}", "1:38: sources.flow.openapi.document: must be a URL such as https://app.example/openapi.json, without user and password"},
+		{"sources: {flow: {openapi: {document: flow.json}}}", "1:27: sources.flow.openapi: needs the key base_url"},
+		{"sources: {flow: {openapi: {document: flow.json, base_url: 'https://u:p@x.example'}}}", "1:59: sources.flow.openapi.base_url: holds a name or a password; give these as a credential"},
+		{"sources: {flow: {url: 'sqlite:x', openapi: {document: flow.json, base_url: https://x.example}}}", "1:35: sources.flow.openapi: the source has url already, and is one thing"},
+		{"sources: {flow: {tables: {only: [a]}, openapi: {document: flow.json, base_url: https://x.example}}}", "1:18: sources.flow.tables: only databases have it; take it out"},
+		{source("timeout: 1h"), "1:90: sources.flow.openapi.timeout: must be a duration from 1s to 5m, such as 30s, 5m, 12h or 90d"},
+		{source("packs: [~/packs]"), "1:89: sources.flow.openapi.packs.0: ~ is not expanded; write ${HOME} for it"},
+		{cred("{}"), "1:93: sources.flow.openapi.credential: needs one of bearer, header, basic, query or oauth"},
+		{cred("{bearer: a, basic: {user: a, password: b}}"), "1:105: sources.flow.openapi.credential.basic: the credential is bearer already, and is one thing"},
+		{cred("{baerer: a}"), `1:94: sources.flow.openapi.credential: unknown key "baerer"; did you mean bearer?`},
+		{cred(`{bearer: "a\nb"}`), "1:102: sources.flow.openapi.credential.bearer: must be one line, without spaces around it"},
+		{cred("{header: {name: Host, value: a}}"), "1:109: sources.flow.openapi.credential.header.name: must be the name of a header, such as X-API-Key"},
+		{cred("{per_principal: {by: claim, secrets: {a: b}}}"), "1:109: sources.flow.openapi.credential.per_principal: needs the key claim: the name of the claim"},
+		{cred("{per_principal: {by: owner, claim: x, secrets: {a: b}}}"), "1:121: sources.flow.openapi.credential.per_principal.claim: goes with by: claim; take it out"},
+		{cred("{per_principal: {by: owner, secrets: {a: {per_principal: {}}}}}"), `1:135: sources.flow.openapi.credential.per_principal.secrets.a: unknown key "per_principal"`},
+		{flowSource + "apis: {flew: {}}", `2:8: apis.flew: there is no source "flew" with openapi; did you mean flow?`},
+		{"sources: {db: {url: sqlite:x}}\napis: {db: {}}", "2:8: apis.db: the source is no HTTP API; write classes"},
+		{flowSource + "classes: {flow.Team: {}}", "2:11: classes.flow.Team: the source is an HTTP API, and has no classes; write apis"},
+		{flowSource + "apis: {flow: {access: [{class: forbidden, operations: [getTeam]}]}}", "2:24: apis.flow.access.0: needs the key reason: agents are told it\n2:24: apis.flow.access.0: needs the key instead: agents are told it"},
+		{flowSource + "apis: {flow: {access: [{class: read, operations: [getTeam], reason: why}]}}", "2:61: apis.flow.access.0.reason: goes with class: forbidden; take it out"},
+		{flowSource + "apis: {flow: {access: [{class: reed, operations: [getTeam]}]}}", "2:32: apis.flow.access.0.class: must be read, write, destructive, excluded or forbidden; did you mean read?"},
+		{flowSource + "apis: {flow: {write: {read: allow}}}", `2:23: apis.flow.write: unknown key "read"`},
+		{flowSource + "apis: {flow: {parameters: [{name: teamId, is: principal.tenent}]}}", `2:47: apis.flow.parameters.0.is: character 1 of the expression: a principal has no "tenent"; did you mean tenant?; it has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth`},
+		// What only the document tells.
+		{flowSource + "apis: {flow: {access: [{operations: [x*, getTeam], class: read}]}}", `2:38: apis.flow.access.0.operations.0: no operation of the document is "x*"`},
+		{flowSource + "apis: {flow: {access: [{tags: [Team], class: read}]}}", `2:32: apis.flow.access.0.tags.0: no operation of the document has the tag "Team"; did you mean Teams or teams?`},
+		{flowSource + "apis: {flow: {shown: [getTeam, getTeams]}}", `2:32: apis.flow.shown.1: no operation of the document is "getTeams"; did you mean getTeam or setTeam?`},
+		{flowSource + "apis: {flow: {hidden: [{schemas: [Team]}, {schemas: [Taem]}]}}", `2:54: apis.flow.hidden.1.schemas.0: the document has no schema "Taem"; did you mean Team?`},
+		{flowSource + "apis: {flow: {hidden: [{fields: [id, Taem.id]}]}}", `2:38: apis.flow.hidden.0.fields.1: the document has no schema "Taem"; did you mean Team?`},
+		{flowSource + "apis: {flow: {hidden: [{when: 'true'}]}}", "2:24: apis.flow.hidden.0: it names no operations, tags, schemas or fields"},
+		{flowSource + "apis: {flow: {parameters: [{name: teamID, is: principal.tenant}]}}", `2:29: apis.flow.parameters.0.name: no operation has a parameter or a field of a body called "teamID"; did you mean teamId?`},
+		{"sources: {flow: {openapi: {document: 'https://x.example/a.json', base_url: https://x.example}}}\napis: {flow: {}}", "1:28: sources.flow.openapi.document: there is no document"},
+	} {
+		c, err := config.Parse(filepath.Join(dir, "f.yaml"), []byte(row.text), env)
+		var got []string
+		if err == nil {
+			for _, f := range compiledFaults(t, c) {
+				got = append(got, line(f))
+			}
+		}
+		if e, ok := errors.AsType[*config.Error](err); ok {
+			for _, f := range e.Faults {
+				got = append(got, line(f))
+			}
+		}
+		if d := cmp.Diff(row.want, strings.Join(got, "\n")); d != "" {
+			t.Errorf("%s\n%s", row.text, d)
+		}
+	}
+}
+
+func line(f config.Fault) string {
+	return fmt.Sprintf("%d:%d: %s: %s", f.Line, f.Column, f.Path, f.Message)
+}
+
+// compiledFaults are what policy finds wrong with the rules of APIs, where the file has it.
+func compiledFaults(t *testing.T, c *config.Config) []config.Fault {
+	t.Helper()
+	_, err := policy.New(c.Rules, nil)
+	var out []config.Fault
+	var walk func(error)
+	walk = func(err error) {
+		if f, ok := err.(*calls.Fault); ok {
+			out = append(out, c.WrongAPI(f))
+		} else if joined, ok := err.(interface{ Unwrap() []error }); ok {
+			for _, e := range joined.Unwrap() {
+				walk(e)
+			}
+		} else if err != nil {
+			t.Error(err)
+		}
+	}
+	walk(err)
+	return out
+}
+
+// TestCovered wants no secret in an excerpt, whatever is wrong around it.
+func TestCovered(t *testing.T) {
+	dir := withFlow(t)
+	for _, row := range []struct{ credential, want string }{
+		{`{baerer: hunter2, bearer: "${PG_PASSWORD}"}`, `credential: {baerer: *******, bearer: "${PG_PASSWORD}"}`},
+		{`{header: {name: X-Key, valeu: "hunter \" 2"}}`, `credential: {header: {name: *****, valeu: *************}}`},
+		{`{basic: {user: 'o''x', pasword: 12345, password: [a]}}`, `credential: {basic: {user: ******, pasword: *****, password: [*]}}`},
+	} {
+		text := "sources: {flow: {openapi: {document: flow.json, base_url: https://x.example,\n  credential: " + row.credential + "}}}\n"
+		_, err := config.Parse(filepath.Join(dir, "f.yaml"), []byte(text), env)
+		e, _ := errors.AsType[*config.Error](err)
+		if e == nil {
+			t.Errorf("%s: %v", row.credential, err)
+			continue
+		}
+		if got := e.Faults[0].Excerpt; !strings.Contains(got, row.want+"}}}\n") || strings.Contains(err.Error(), "hunter") || strings.Contains(err.Error(), "12345") {
+			t.Errorf("%s\n%s", row.credential, err)
+		}
+	}
+}
+
+// TestAPIRules wants the version to tell of rules and of the document's bytes, and the state of its file.
+func TestAPIRules(t *testing.T) {
+	dir := withFlow(t)
+	read := func(text string) *config.Config {
+		c, err := config.Parse(filepath.Join(dir, "f.yaml"), []byte(text), env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	put(t, filepath.Join(dir, "f.yaml"), flowSource+"apis: {flow: {}}")
+	a, b := read(flowSource+"apis: {flow: {}}"), read(flowSource+"apis: {flow: {hidden: [{fields: [id]}]}}")
+	if a.Rules.Version == b.Rules.Version || a.Rules.APIs["flow"].Document == nil {
+		t.Error("the version doesn't tell of rules, or there is no document:", a.Rules.Version)
+	}
+	if got := strings.Join(a.APINames(), " "); got != "flow flow.getTeam flow.setTeam" {
+		t.Error(got)
+	}
+	state := a.State()
+	if state != a.Now() {
+		t.Error("the state is another at once")
+	}
+	put(t, filepath.Join(dir, "flow.json"), strings.Replace(flow, "getTeam", "readTeam", 1))
+	if state == a.Now() {
+		t.Error("a changed document goes unseen")
+	}
+	if changed := read(flowSource + "apis: {flow: {}}"); changed.Rules.Version == a.Rules.Version {
+		t.Error("another document is the same rules")
+	}
+	if unseen := read(flowSource); unseen.Rules.APIs != nil || len(unseen.Notes) != 1 || !strings.Contains(unseen.Notes[0], "agents see nothing of flow") {
+		t.Error("an API that no rule names is seen:", unseen.Rules.APIs, unseen.Notes)
+	}
+	if seen := read(flowSource + "policy: {unlisted: visible}"); seen.Rules.APIs["flow"].Document == nil || seen.Notes != nil {
+		t.Error("unlisted: visible shows no API:", seen.Notes)
+	}
+	put(t, filepath.Join(dir, "flow.json"), strings.Replace(flow, `"getTeam"`, `"getTeam", "parameters": [{"name": "x", "in": "path"}]`, 1))
+	if odd := read(flowSource + "apis: {flow: {}}"); len(odd.Notes) != 1 || odd.Notes[0] != "sources.flow: the document: GET /teams/{teamId}: the path has no {x}; the parameter is left out" {
+		t.Errorf("%q", odd.Notes)
+	}
+}
+
+// TestFetch reads documents behind URLs.
+func TestFetch(t *testing.T) {
+	const text = "sources: {flow: {openapi: {document: 'https://x.example/a.json', base_url: https://x.example}}}\napis: {flow: {}}"
+	c := parsed(t, text)
+	before := c.Rules.Version
+	if err := c.Fetch(func(url string) ([]byte, error) {
+		if url != "https://x.example/a.json" {
+			t.Error(url)
+		}
+		return []byte(flow), nil
+	}); err != nil || c.Rules.APIs["flow"].Document == nil || c.Rules.Version == before {
+		t.Error(err, c.Rules.Version == before)
+	}
+	for got, want := range map[string]string{
+		"":  "f.yaml:1:28: sources.flow.openapi.document: no answer",
+		"{": "f.yaml:1:28: sources.flow.openapi.document: the document is not right: not a JSON or YAML document",
+	} {
+		c := parsed(t, text)
+		err := c.Fetch(func(string) ([]byte, error) {
+			if got == "" {
+				return nil, errors.New("no answer")
+			}
+			return []byte(got), nil
+		})
+		e, _ := errors.AsType[*config.Error](err)
+		if e == nil || !strings.HasPrefix(e.Faults[0].String(), want) || e.Document.State() != c.State() {
+			t.Errorf("%q: %v", got, err)
+		}
+	}
+}
+
+// TestAPILists: lists of principals name APIs and operations.
+func TestAPILists(t *testing.T) {
+	names := config.Names{Classes: []string{"s.issues"}, APIs: []string{"flow", "flow.getTeam"}}
+	got := names.Strays(identity.List{}, identity.List{Only: []string{"flow", "flow.getTeam", "flow.getTaem"}, Except: []string{"flew"}}, []string{"flow"})
+	want := []config.Stray{
+		{Path: []string{"classes", "only", "2"}, Message: `there is no class, API or operation "flow.getTaem"; did you mean flow.getTeam?`},
+		{Path: []string{"classes", "except", "0"}, Message: `there is no class, API or operation "flew"; did you mean flow?`},
+		{Path: []string{"filters", "flow"}, Message: `there is no class "flow"`},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestPacks is a source with packs → its tools and what is added to the rules, or what is wrong.
+func TestPacks(t *testing.T) {
+	dir := withFlow(t)
+	if err := os.Mkdir(filepath.Join(dir, "packs"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, "packs", "teams.yaml"), "tools:\n  - {name: get-team, description: d, annotations: {readOnly: true}, operation: getTeam, path: {teamId: x}}\n")
+	put(t, filepath.Join(dir, "packs", "notes.txt"), "no tool")
+	if err := os.Mkdir(filepath.Join(dir, "broken"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, "broken", "teams.yaml"), "tools:\n  - {name: get-team, description: d, annotations: {readOnly: true}, operation: getTem}\n")
+	if err := os.Mkdir(filepath.Join(dir, "empty"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	source := func(keys string) string {
+		return "sources: {flow: {openapi: {base_url: https://flow.example, " + keys + "}}}\napis: {flow: {}}\n"
+	}
+	const excerpt = "\n    2 |   - {name: get-team, description: d, annotations: {readOnly: true}, operation: getTem}\n      |                                                                     ^"
+	for _, tt := range []struct{ text, want string }{
+		{source("document: flow.json, packs: [./packs]"), "get-team; 2 operations"},
+		{source("document: flow.json, packs: [packs/]"), "get-team; 2 operations"},
+		{source("packs: [flowfuse]"), "18 tools; 20 operations; POST /api/v1/projects/check-name read"},
+		{source("document: flow.json, packs: [flowfuse, ./packs]"), "19 tools; 22 operations; POST /api/v1/projects/check-name read"},
+		{source("document: flow.json"), "2 operations"},
+		{source("document: flow.json, packs: [./packs, packs/]"), "1:81: sources.flow.openapi.packs: the tool get-team of the pack packs is one of flow already"},
+		{source("packs: [./packs]"), "1:27: sources.flow.openapi: needs the key document, or a pack that brings one"},
+		{source("timeout: 1s"), "1:27: sources.flow.openapi: needs the key document, or a pack that brings one"},
+		{source("packs: [flowfuze]"), `1:68: sources.flow.openapi.packs.0: the pack flowfuze is not right: there is no pack "flowfuze"; there is flowfuse`},
+		{source("document: flow.json, packs: [./empty]"), "1:89: sources.flow.openapi.packs.0: the pack ./empty is not right: there are no such files"},
+		{source("document: flow.json, packs: [./broken]"), `1:81: sources.flow.openapi.packs: the pack broken is not right: broken/teams.yaml:2:69: tools.0.operation: the document has no operation "getTem"; did you mean getTeam or setTeam?` + excerpt},
+	} {
+		c, err := config.Parse(filepath.Join(dir, "f.yaml"), []byte(tt.text), nil)
+		got := ""
+		if e, ok := errors.AsType[*config.Error](err); ok {
+			f := e.Faults[0]
+			got = fmt.Sprintf("%d:%d: %s: %s", f.Line, f.Column, f.Path, f.Message)
+		} else if err != nil {
+			t.Fatal(err)
+		} else {
+			tools, rules := c.Packs["flow"], c.Rules.APIs["flow"]
+			switch len(tools) {
+			case 0:
+			case 1:
+				got = tools[0].Name + "; "
+			default:
+				got = fmt.Sprintf("%d tools; ", len(tools))
+			}
+			got += fmt.Sprintf("%d operations", len(rules.Document.Operations))
+			for _, r := range rules.Access.Rules {
+				got += fmt.Sprintf("; %s %s", strings.Join(r.Operations, ", "), r.Class)
+			}
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s\n%s", tt.text, diff)
+		}
+	}
+}
+
+// TestAPIsDocument reads the example that docs/apis.md shows, over a document that has what it names.
+func TestAPIsDocument(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/apis.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(doc), "```yaml\n")
+	example, _, ok := strings.Cut(rest, "```")
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "app-openapi.json"), `{"openapi": "3.0.3", "info": {"title": "App", "version": "1"},
+		"components": {"schemas": {"User": {"properties": {"email": {"type": "string"}}}, "Note": {"properties": {"internalNote": {"type": "string"}}}}}, "paths": {
+		"/teams/{teamId}/archive": {"post": {"tags": ["Admin"], "parameters": [{"name": "teamId", "in": "path", "required": true, "schema": {"type": "string"}}], "responses": {}}},
+		"/search": {"post": {"responses": {"200": {"description": "", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/User"}}}}}}},
+		"/notes": {"get": {"responses": {"200": {"description": "", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Note"}}}}}}},
+		"/tokens": {"post": {"responses": {}}}, "/users/{id}/role": {"put": {"parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}], "responses": {}}}}}`)
+	c, err := config.Parse(filepath.Join(dir, "bailiwick.yaml"), []byte(example), func(name string) (string, bool) {
+		return map[string]string{"APP_TOKEN": "token"}[name], name == "APP_TOKEN"
+	})
+	if !ok || err != nil {
+		t.Fatal(err)
+	}
+	if faults := compiledFaults(t, c); len(faults) > 0 || len(c.Rules.APIs["app"].Access.Rules) != 3 || c.Sources[0].OpenAPI.Credential.Bearer != "token" {
+		t.Errorf("%v %+v", faults, c.Rules.APIs["app"])
+	}
+}

@@ -1,0 +1,189 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
+	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+)
+
+func (c *Config) classes() yamlconf.Shape {
+	return yamlconf.Each(yamlconf.Table{Names: "class", Of: func(name string) (yamlconf.Shape, func()) {
+		var rule policy.ClassRule
+		return c.classRule(name, &rule), func() {
+			if c.Rules.Classes == nil {
+				c.Rules.Classes = map[string]policy.ClassRule{}
+			}
+			c.Rules.Classes[name] = rule
+		}
+	}})
+}
+
+// classRule is what an owner says about one class.
+func (c *Config) classRule(class string, rule *policy.ClassRule) yamlconf.Shape {
+	var tenant policy.TenantRule
+	keys := []yamlconf.Key{
+		{Name: "hidden", Doc: "Nobody sees the class; {except: operator} leaves it to operators", Shape: hidden(rule)},
+		{Name: "description", Doc: "For agents", Shape: yamlconf.Words(&rule.Description)},
+		{Name: "visible", Doc: "The fields that can be seen; without it all but the denied ones", Shape: yamlconf.List(&rule.Visible, "field names", nil)},
+		{Name: "denied", Doc: "Fields that are never seen, besides those whose names say credential", Shape: yamlconf.List(&rule.Denied, "field names", nil)},
+		{Name: "lift", Doc: "Fields of visible that are seen although their names say credential", Shape: yamlconf.List(&rule.Lift, "field names", nil)},
+		{Name: "large", Doc: "Heavy fields, left out of includes and samples unless named", Shape: yamlconf.List(&rule.Large, "field names", nil)},
+		{Name: "join", Doc: "The fields that are shown where a pointer to the class is included, besides the key and the timestamps; without it all but the large", Shape: yamlconf.List(&rule.Join, "field names", nil)},
+		{Name: "mask", Doc: "By field: its value leaves as partial, hash or null, or {as, except: operator} for operators to see it whole; it can't be filtered, sorted, grouped or joined on", Shape: masks(rule)},
+		{Name: "tenant", Doc: "Which records belong to whom: by a field, or through a pointer to a class that has a tenant", Shape: c.tenantRule(rule, &tenant)},
+		{Name: "canonical", Doc: "What counts as a live record: a where object, in which {$cel: principal.claims.region} can stand for a value", Shape: c.where(&rule.Canonical)},
+		{Name: "allow_scan", Doc: "The class is small: policy.refuse_scans doesn't hold for it", Shape: yamlconf.Flag(&rule.AllowScan)},
+		{Name: "fields", Doc: "What fields mean, for agents", Shape: fieldRules(rule)},
+		{Name: "write", Doc: "How agents may write records: review (the default), allow or deny, or one of them each for create, update and delete. Gates come first", Shape: writeRule(&rule.Write)},
+		{Name: "permitted", Doc: "The fields that agents may set; without it all that they see", Shape: yamlconf.List(&rule.Permitted, "field names", nil)},
+		{Name: "actions", Doc: "Named writes: what the application calls what it does", Shape: c.actions(class, false)},
+	}
+	return yamlconf.Object(keys, func(r *yamlconf.Reader, _ yamlconf.Node, at string) { checkRule(r, at, rule) })
+}
+
+// masks is the mask of each field. YAML reads the word null as no text, and here it is a mask.
+func masks(rule *policy.ClassRule) yamlconf.Shape {
+	return yamlconf.Each(yamlconf.Table{Names: "field", Of: func(name string) (yamlconf.Shape, func()) {
+		var m policy.Mask
+		one := yamlconf.OneOf(&m, policy.Partial, policy.Hash, policy.Null)
+		one = one.With("anyOf", append(slices.Clone(one.Schema["anyOf"].([]any)), map[string]any{"type": "null"}))
+		one.Null = func() { m = policy.Null }
+		var but identity.Scope
+		by := yamlconf.Object([]yamlconf.Key{
+			{Name: "as", Doc: "How it leaves: partial, hash or null", Must: true, Shape: one},
+			{Name: "except", Doc: "Who sees it whole: operator", Must: true, Shape: yamlconf.OneOf(&but, identity.Operator)},
+		}, nil)
+		either := yamlconf.Either(one, by)
+		either.Null = one.Null
+		return either, func() {
+			if rule.Mask == nil {
+				rule.Mask = map[string]policy.Mask{}
+			}
+			rule.Mask[name] = m
+			if but == "" {
+				return
+			}
+			if rule.MaskBut == nil {
+				rule.MaskBut = map[string]identity.Scope{}
+			}
+			rule.MaskBut[name] = but
+		}
+	}})
+}
+
+// checkRule looks at what the keys of one rule tell together.
+func checkRule(r *yamlconf.Reader, at string, rule *policy.ClassRule) {
+	unseen := func(f string) string {
+		if slices.Contains(rule.Denied, f) || rule.Visible != nil && !slices.Contains(rule.Visible, f) {
+			return "can't be seen at all; take it out"
+		}
+		return ""
+	}
+	for _, l := range []struct {
+		key    string
+		fields []string
+		wrong  func(field string) string
+	}{
+		{"visible", rule.Visible, func(f string) string {
+			if slices.Contains(rule.Denied, f) {
+				return "is also denied; take it out of one"
+			}
+			return ""
+		}},
+		{"lift", rule.Lift, func(f string) string {
+			if !slices.Contains(rule.Visible, f) {
+				return "must be named in visible as well, so that it is lifted on purpose"
+			}
+			return ""
+		}},
+		{"large", rule.Large, unseen},
+		{"join", rule.Join, unseen},
+		{"permitted", rule.Permitted, func(f string) string {
+			if _, masked := rule.Mask[f]; masked && rule.MaskBut[f] == "" {
+				return "is masked: who doesn't see it whole can't set it; take it out"
+			}
+			return unseen(f)
+		}},
+	} {
+		for i, f := range l.fields {
+			if message := l.wrong(f); message != "" {
+				r.WrongAt(at+yamlconf.Join(l.key, fmt.Sprint(i)), message)
+			}
+		}
+	}
+	for _, f := range sortedKeys(rule.Mask) {
+		if message := unseen(f); message != "" {
+			r.WrongAt(at+yamlconf.Join("mask", f), message)
+		}
+	}
+}
+
+// hidden is true, false or {except: operator}.
+func hidden(rule *policy.ClassRule) yamlconf.Shape {
+	by := yamlconf.Object([]yamlconf.Key{{Name: "except", Doc: "Who sees it all the same: operator", Must: true,
+		Shape: yamlconf.OneOf(&rule.HiddenBut, identity.Operator)}}, func(*yamlconf.Reader, yamlconf.Node, string) { rule.Hidden = true })
+	return yamlconf.Either(yamlconf.Flag(&rule.Hidden), by)
+}
+
+func (c *Config) tenantRule(rule *policy.ClassRule, t *policy.TenantRule) yamlconf.Shape {
+	keys := []yamlconf.Key{
+		{Name: "field", Doc: "The field that holds the tenant", Shape: yamlconf.Words(&t.Field)},
+		{Name: "is", Doc: "What it must equal: an expression over principal, in CEL. Default principal.tenant", Shape: c.expression(&t.Is, expression.Scalar)},
+		{Name: "through", Doc: "The pointer to the class whose tenant counts", Shape: yamlconf.Words(&t.Through)},
+		{Name: "bypass", Doc: "Who sees the records of all tenants: an expression over principal, in CEL, that yields true or false", Shape: c.expression(&t.Bypass, expression.Bool)},
+	}
+	return yamlconf.Object(keys, func(r *yamlconf.Reader, n yamlconf.Node, at string) {
+		given := func(key string) bool { return r.Given(at + "/" + key) }
+		switch {
+		case given("through") && (given("field") || given("is")):
+			r.Wrong(n.Start(), at, "through stands alone, without field and is")
+		case !given("through") && !given("field"):
+			r.Wrong(n.Start(), at, "needs field, or through")
+		}
+		rule.Tenant = t
+	})
+}
+
+func fieldRules(rule *policy.ClassRule) yamlconf.Shape {
+	return yamlconf.Each(yamlconf.Table{Names: "field", Of: func(name string) (yamlconf.Shape, func()) {
+		var f policy.FieldRule
+		values := yamlconf.Each(yamlconf.Table{Names: "value", Blank: true, Of: func(v string) (yamlconf.Shape, func()) {
+			return yamlconf.Text("the meaning of "+problem.Cut(v), func(meaning string) string {
+				f.Values = append(f.Values, policy.FieldValue{Value: v, Meaning: meaning})
+				return ""
+			}), nil
+		}})
+		keys := []yamlconf.Key{
+			{Name: "description", Doc: "For agents", Shape: yamlconf.Words(&f.Description)},
+			{Name: "values", Doc: "What it may hold: each value and its meaning", Shape: values},
+		}
+		return yamlconf.Object(keys, yamlconf.NotEmpty), func() {
+			if rule.Fields == nil {
+				rule.Fields = map[string]policy.FieldRule{}
+			}
+			rule.Fields[name] = f
+		}
+	}})
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// filters are where objects by class, or for every class under "default".
+func (c *Config) filters(into *map[string]query.Filter) yamlconf.Shape {
+	return yamlconf.Each(yamlconf.Table{Names: "class", Of: func(name string) (yamlconf.Shape, func()) {
+		var f query.Filter
+		return c.where(&f), func() {
+			if *into == nil {
+				*into = map[string]query.Filter{}
+			}
+			(*into)[name] = f
+		}
+	}})
+}

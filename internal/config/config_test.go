@@ -1,0 +1,610 @@
+package config_test
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/action"
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
+	"github.com/bailiwick-dev/bailiwick/internal/demo"
+	"github.com/bailiwick-dev/bailiwick/internal/oidc"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/schemacheck"
+	"github.com/bailiwick-dev/bailiwick/internal/webhook"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// env is the environment of the tests.
+func env(name string) (string, bool) {
+	v, ok := map[string]string{
+		"PG_PASSWORD": "hunter2", "DATABASE_URL": "postgres://db.internal/app", "SCHEME": "hunter2://x", "EMPTY": "", "LEVEL": "warn", "BINARY": "a\x00b",
+	}[name]
+	return v, ok
+}
+
+// full uses every key that there is, once at least.
+const full = `listen: 0.0.0.0:9000
+store: sqlite:/var/lib/bailiwick/memory.db
+sources:
+  tracker:
+    url: postgres://app:${PG_PASSWORD}@db/tracker
+    description: Where work is planned
+    schemas: [public, crm]
+    tables: {only: [issues, comments], except: [drafts]}
+    write_url: postgres://writer:${PG_PASSWORD}@db/tracker
+    read_only: false
+  local: {url: "sqlite:app.db"}
+  org:
+    metadata: {roots: [workspaces, /srv/provar], connection: MyOrg, environment: UAT, objects: {except: [Secret__c]}}
+  flow:
+    openapi:
+      document: https://flow.example/openapi.json
+      base_url: https://flow.example/v2/
+      timeout: 20s
+      packs: [flowfuse]
+      site: https://flow.example/app/
+      names: underscore
+      credential:
+        per_principal:
+          by: claim
+          claim: login
+          secrets:
+            ann: plain ${PG_PASSWORD}
+            bob: {bearer: b}
+            cid: {header: {name: x-api-key, value: c}}
+            dee: {basic: {user: dee, password: d}}
+            eve: {query: {name: key, value: e}}
+            fay: {oauth: {token_url: https://login.example/token, client_id: f, client_secret: s, scopes: [read], params: {audience: flow}}}
+  box: {read_only: true, description: Boxes, openapi: {document: https://box.example/openapi.json, base_url: http://10.0.0.1:8080}}
+apis:
+  flow:
+    description: Where flows run
+    access:
+      - {operations: ["POST /check"], class: read}
+      - {tags: [admin], class: excluded}
+      - {operations: [mint], tags: [keys], class: forbidden, reason: it mints, instead: in the settings}
+    rpc_names: true
+    shown: ["* /teams*"]
+    hidden:
+      - {operations: [spy], tags: [x], schemas: [Key*], fields: [User.email, password], when: '!("operator" in principal.scopes)'}
+    parameters:
+      - {name: teamId, is: principal.claims.team, operations: [a, b]}
+    write: {write: allow, destructive: deny}
+    open_bodies: true
+    synonyms: {machine: [instance, device]}
+  box: {write: allow}
+classes:
+  tracker.issues:
+    hidden: false
+    description: Work to do
+    visible: [id, org_id, title, body, token]
+    denied: [note]
+    lift: [token]
+    large: [body]
+    join: [id, title]
+    mask: {title: {as: partial, except: operator}, org_id: hash, body: null}
+    tenant: {field: org_id, is: '"org-" + principal.tenant', bypass: '"operator" in principal.scopes'}
+    canonical:
+      deleted_at: null
+      region: {$in: {$cel: principal.claims.regions}}
+      number: {$lte: 9007199254740993}
+      rate: 1.50
+    fields:
+      status: {description: Where it stands, values: {open: to do, 3: closed}}
+    write: {create: allow, update: review, delete: deny}
+    permitted: [title, token]
+    actions:
+      close:
+        title: Close it
+        description: Closes an issue
+        do: update
+        input: {required: [issue], properties: {issue: {type: string}, size: {type: number, default: 1.50}}}
+        record: {$cel: input.issue}
+        set: {status: closed, meta: {by: {$cel: principal.id}}}
+        permitted: [title]
+        permission: delete
+        supports_dry_run: true
+        transitions: {status: {open: [closed], closed: []}}
+        lookup: {parent: {class: issues, id: {$cel: record.parent}}}
+        require: [{that: parent == null, message: it has a parent, field: issue}]
+        review: review
+        summary: {$cel: '"Close " + record.title'}
+        tool: true
+      recount: {do: sql, statement: UPDATE issues SET n = 1, check_against: local.keys}
+  comments: {tenant: {through: issue_id}, allow_scan: true}
+  local.keys: {hidden: {except: operator}}
+policy: {unlisted: visible, refuse_scans: true, disclose: true, strict: true}
+gates: {writes: review, raw_writes: off, schema_writes: off}
+review:
+  single_operator: true
+  life: 12h
+  rules:
+    - {when: 'change.op == "delete"', approvals: 2, risk: high, mode: review}
+actions:
+  refund: {on: comments, do: http, api: billing, operation: refund, check_against: {class: issues, fields: {why: body, who: owner}, record: new}}
+tools: {profile: lean, only: [get_object, query_class], except: [get_object]}
+results:
+  default: text
+  clients: {claude-code: structured}
+prompts:
+  team-health:
+    title: Team
+    description: How a team does
+    arguments: [{name: team, description: its name, required: true}, {name: since}]
+    template: |
+      Report on {{.team}}.
+budget: 64 KiB
+limits:
+  rate: 600/min
+  burst: 50
+  concurrency: 4
+  rows: {query: 20, samples: 3}
+  timeouts: {query_class: 1m30s}
+  daily: {calls: 1000, rows: 20000, bytes: 1 GiB, tokens: 500000, cost: 2.50}
+  daily_per_token: {calls: 100, rows: 2000, bytes: 100 MB, tokens: 50000, cost: 1}
+  price_per_million_tokens: 3.00
+  pending_changes: 20
+auth:
+  tokens: true
+  token_life: 30d
+  anonymous: {scopes: [read]}
+  oidc:
+    issuer: https://login.example/realms/a
+    audience: [agents]
+    jwks_uri: https://login.example/keys
+    algorithms: [ES256]
+    resource: https://agents.example/mcp
+    claims:
+      id: client_id
+      name: name
+      owner: email
+      tenant: /org/id
+      kind: {claim: typ, values: {user: human}}
+      scopes: {claim: /realm_access/roles, values: {viewer: [read, explain]}}
+      tools: tools
+      actions: actions
+      classes: classes
+      keep: [region]
+    filters: {issues: {archived: false}}
+stdio:
+  name: desk
+  owner: ada@example.org
+  tenant: acme
+  scopes: [read, schema]
+  claims: {region: north}
+  tools: {except: [get_schema]}
+  actions: {only: [issues.close]}
+  classes: {only: [issues]}
+  filters: {default: {archived: false, owner: {$cel: principal.owner}}}
+server:
+  origins: ["https://app.example"]
+  hosts: [agents.example]
+  max_body: 2 MB
+  concurrency: 32
+  queue: 0
+  heartbeat: 5s
+  sessions: {idle: 10m, max: 50, each: 5}
+  metrics: {listen: "127.0.0.1:9464"}
+log: {level: "${LEVEL}", format: text, calls: false}
+notifications:
+  url: https://gate.example
+  webhooks:
+    ops:
+      url: https://hooks.example/bailiwick
+      secret: whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
+      events: [created, applied]
+      format: webhook
+      private: false
+      attempts: 5
+telemetry:
+  otlp: {endpoint: "https://collector.example:4318", headers: {authorization: "Bearer ${PG_PASSWORD}"}, insecure: false}
+  sample: 0.25
+  environment: true
+audit:
+  key: c3dvcmRmaXNoIHN3b3JkZmlzaCBzd29yZGZpc2ggMzI=
+`
+
+func where(t *testing.T, s string) query.Filter {
+	t.Helper()
+	v, err := value.Read([]byte(s), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := query.ParseRule(v, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// object reads JSON.
+func object(t *testing.T, s string) value.Value {
+	t.Helper()
+	v, err := value.Read([]byte(s), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// condition compiles CEL over changes.
+func condition(t *testing.T, s string) *expression.Condition {
+	t.Helper()
+	c, err := expression.NewCompiler().CompileChange(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// same compares configurations by what they say: filters as where objects, without the places in the file.
+var same = cmp.Options{
+	cmpopts.IgnoreUnexported(config.Config{}),
+	cmp.Comparer(func(a, b query.Filter) bool {
+		return a == nil && b == nil || a != nil && b != nil && query.Print(a).String() == query.Print(b).String()
+	}),
+	cmp.Comparer(func(a, b *expression.Condition) bool { return a.String() == b.String() }),
+	cmp.Comparer(func(a, b value.Value) bool { return a.Kind() == b.Kind() && a.String() == b.String() }),
+}
+
+func TestParse(t *testing.T) {
+	want := &config.Config{
+		Listen: "0.0.0.0:9000",
+		Store:  "sqlite:/var/lib/bailiwick/memory.db",
+		Sources: []config.Source{
+			{Name: "tracker", URL: "postgres://app:hunter2@db/tracker", WriteURL: "postgres://writer:hunter2@db/tracker", Description: "Where work is planned", Schemas: []string{"public", "crm"},
+				Tables: identity.List{Only: []string{"issues", "comments"}, Except: []string{"drafts"}}},
+			{Name: "local", URL: "sqlite:/etc/bailiwick/app.db"},
+			{Name: "org", Metadata: &config.Metadata{Roots: []string{"/etc/bailiwick/workspaces", "/srv/provar"}, Connection: "MyOrg", Environment: "UAT",
+				Objects: identity.List{Except: []string{"Secret__c"}}}},
+			{Name: "flow", OpenAPI: &apis.Source{Document: "https://flow.example/openapi.json", BaseURL: "https://flow.example/v2", Timeout: 20 * time.Second,
+				Packs: []apis.Pack{{Name: "flowfuse"}}, Site: "https://flow.example/app", Underscore: true,
+				Credential: &apis.Credential{Each: &apis.Each{By: "claim", Claim: "login", Of: map[string]apis.Credential{
+					"ann": {Bearer: "plain hunter2"}, "bob": {Bearer: "b"}, "cid": {Header: &apis.Named{Name: "X-Api-Key", Value: "c"}}, "dee": {Basic: &apis.Basic{User: "dee", Password: "d"}},
+					"eve": {Query: &apis.Named{Name: "key", Value: "e"}},
+					"fay": {OAuth: &apis.OAuth{TokenURL: "https://login.example/token", ID: "f", Secret: "s", Scopes: []string{"read"}, Params: map[string]string{"audience": "flow"}}}}}}}},
+			{Name: "box", Description: "Boxes", ReadOnly: true, OpenAPI: &apis.Source{Document: "https://box.example/openapi.json", BaseURL: "http://10.0.0.1:8080"}},
+		},
+		Rules: policy.Rules{
+			Review: []change.Rule{{Name: "review[0]", When: condition(t, `change.op == "delete"`), Approvals: 2, Risk: change.High, Mode: write.Review}},
+			APIs: map[string]calls.Rules{
+				"flow": {Description: "Where flows run", Access: classify.Options{RPCNames: true, Rules: []classify.Rule{
+					{Operations: []string{"POST /check"}, Class: classify.Read}, {Tags: []string{"admin"}, Class: classify.Excluded},
+					{Operations: []string{"mint"}, Tags: []string{"keys"}, Class: classify.Forbidden, Reason: "it mints", Instead: "in the settings"}}},
+					Shown: []string{"* /teams*"}, Hidden: []calls.Hidden{{Operations: []string{"spy"}, Tags: []string{"x"}, Schemas: []string{"Key*"},
+						Fields: []string{"User.email", "password"}, When: `!("operator" in principal.scopes)`}},
+					Parameters: []calls.Parameter{{Name: "teamId", Is: "principal.claims.team", Operations: []string{"a", "b"}}},
+					Write:      map[classify.Class]write.Mode{classify.Write: write.Allow, classify.Destructive: write.Deny}, OpenBodies: true,
+					Synonyms: map[string][]string{"machine": {"instance", "device"}}},
+				"box": {Description: "Boxes", Write: map[classify.Class]write.Mode{classify.Write: write.Deny, classify.Destructive: write.Deny}},
+			},
+			Unlisted: true, RefuseScans: true, Disclose: true, Gates: policy.Gates{Writes: policy.Review, RawWrites: policy.Off, SchemaWrites: policy.Off},
+			Classes: map[string]policy.ClassRule{
+				"tracker.issues": {
+					Description: "Work to do", Visible: []string{"id", "org_id", "title", "body", "token"}, Denied: []string{"note"},
+					Lift: []string{"token"}, Large: []string{"body"}, Join: []string{"id", "title"}, Mask: map[string]policy.Mask{"title": policy.Partial, "org_id": policy.Hash, "body": policy.Null},
+					MaskBut:   map[string]identity.Scope{"title": identity.Operator},
+					Tenant:    &policy.TenantRule{Field: "org_id", Is: `"org-" + principal.tenant`, Bypass: `"operator" in principal.scopes`},
+					Canonical: where(t, `{"deleted_at": null, "region": {"$in": {"$cel": "principal.claims.regions"}}, "number": {"$lte": 9007199254740993}, "rate": 1.50}`),
+					Fields: map[string]policy.FieldRule{"status": {Description: "Where it stands",
+						Values: []policy.FieldValue{{Value: "open", Meaning: "to do"}, {Value: "3", Meaning: "closed"}}}},
+					Write:     map[write.Op]write.Mode{write.OpCreate: write.Allow, write.OpUpdate: write.Review, write.OpDelete: write.Deny},
+					Permitted: []string{"title", "token"},
+				},
+				"comments":   {Tenant: &policy.TenantRule{Through: "issue_id"}, AllowScan: true},
+				"local.keys": {Hidden: true, HiddenBut: identity.Operator},
+			},
+		},
+		Tools:   config.Tools{Lean: true, List: identity.List{Only: []string{"get_object", "query_class"}, Except: []string{"get_object"}}},
+		Results: config.Results{Default: config.Text, Clients: map[string]config.Form{"claude-code": config.Structured}},
+		Prompts: []config.Prompt{{Name: "team-health", Title: "Team", Description: "How a team does", Template: "Report on {{.team}}.\n",
+			Arguments: []config.PromptArgument{{Name: "team", Description: "its name", Required: true}, {Name: "since"}}}},
+		Budget: 65536,
+		Limits: config.Limits{Rate: config.Rate{Calls: 600, Per: time.Minute}, Burst: 50, Concurrency: 4, QueryRows: 20, SampleRows: 3,
+			Timeouts:   map[string]time.Duration{"query_class": 90 * time.Second},
+			Daily:      config.Daily{Calls: 1000, Rows: 20_000, Bytes: 1 << 30, Tokens: 500_000, Cost: 2_500_000},
+			TokenDaily: config.Daily{Calls: 100, Rows: 2000, Bytes: 100_000_000, Tokens: 50_000, Cost: 1_000_000}, Price: 3_000_000, Pending: 20},
+		Auth: config.Auth{TokenLife: 720 * time.Hour,
+			Anonymous: &identity.Principal{ID: "anonymous", Name: "anonymous", Kind: identity.Agent, Scopes: []identity.Scope{identity.Read}},
+			Resource:  "https://agents.example/mcp",
+			OIDC: &oidc.Options{Issuer: "https://login.example/realms/a", Audience: []string{"agents"}, JWKS: "https://login.example/keys", Algorithms: []string{"ES256"},
+				Claims: oidc.Mapping{ID: "client_id", Name: "name", Owner: "email", Tenant: "/org/id", Kind: "typ", Kinds: map[string]identity.Kind{"user": identity.Human},
+					Scopes: "/realm_access/roles", ScopeOf: map[string][]identity.Scope{"viewer": {identity.Read, identity.Explain}},
+					Tools: "tools", Actions: "actions", Classes: "classes", Keep: []string{"region"}, Filters: map[string]query.Filter{"issues": where(t, `{"archived": false}`)}}}},
+		Stdio: identity.Principal{ID: "stdio", Name: "desk", Kind: identity.Agent, Owner: "ada@example.org", Tenant: "acme",
+			Scopes: []identity.Scope{identity.Read, identity.Schema}, Claims: value.OfObject([]value.Member{{Name: "region", Value: value.OfString("north")}}),
+			Tools: identity.List{Except: []string{"get_schema"}}, Actions: identity.List{Only: []string{"issues.close"}}, Classes: identity.List{Only: []string{"issues"}},
+			Filters: map[string]query.Filter{"default": where(t, `{"archived": false, "owner": {"$cel": "principal.owner"}}`)}},
+		Server: config.Server{Origins: []string{"https://app.example"}, Hosts: []string{"agents.example"}, MaxBody: 2_000_000, Concurrency: 32,
+			Queue: -1, Heartbeat: 5 * time.Second, Sessions: config.Sessions{Idle: 10 * time.Minute, Max: 50, Each: 5},
+			Metrics: config.Metrics{Listen: "127.0.0.1:9464"}},
+		Log:      config.Log{Level: slog.LevelWarn, Text: true, Quiet: true},
+		AuditKey: []byte("swordfish swordfish swordfish 32"),
+		Telemetry: config.Telemetry{Traces: true, Sample: 0.25, Environment: true,
+			OTLP: config.OTLP{Endpoint: "https://collector.example:4318", Headers: map[string]string{"authorization": "Bearer hunter2"}}},
+		Notifications: config.Notifications{URL: "https://gate.example", Hooks: []webhook.Hook{{Name: "ops", URL: "https://hooks.example/bailiwick",
+			Secret: func() []byte { b, _ := webhook.Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"); return b }(),
+			Events: []change.EventKind{change.EventCreated, change.EventApplied}, Form: webhook.Webhook, Attempts: 5}}},
+		Actions: []action.Declaration{
+			{Name: "close", On: "tracker.issues", Title: "Close it", Description: "Closes an issue", Do: action.Update,
+				Input:     object(t, `{"required": ["issue"], "properties": {"issue": {"type": "string"}, "size": {"type": "number", "default": 1.50}}}`),
+				Record:    object(t, `{"$cel": "input.issue"}`),
+				Set:       object(t, `{"status": "closed", "meta": {"by": {"$cel": "principal.id"}}}`),
+				Permitted: []string{"title"}, Permission: identity.Delete, DryRun: true, Review: write.Review, Tool: true,
+				Transitions: map[string]map[string][]string{"status": {"open": {"closed"}, "closed": {}}},
+				Lookup:      map[string]action.Lookup{"parent": {Class: "issues", ID: object(t, `{"$cel": "record.parent"}`)}},
+				Require:     []action.Requirement{{That: "parent == null", Message: "it has a parent", Field: "issue"}},
+				Summary:     object(t, `{"$cel": "\"Close \" + record.title"}`)},
+			{Name: "recount", On: "tracker.issues", Do: action.SQL, Statement: "UPDATE issues SET n = 1", CheckAgainst: schemacheck.Declaration{Class: "local.keys"}},
+			{Name: "refund", On: "comments", Do: action.HTTP, API: "billing", Operation: "refund",
+				CheckAgainst: schemacheck.Declaration{Class: "issues", Fields: map[string]string{"why": "body", "who": "owner"}, Record: schemacheck.New}},
+		},
+		Review: config.Review{Single: true, Life: 12 * time.Hour},
+	}
+	got, err := config.Parse("/etc/bailiwick/bailiwick.yaml", []byte(full), env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Rules.Version) != 32 || got.Rules.Version == config.Digest(want.Rules) {
+		t.Error("the version doesn't tell of actions and reviews:", got.Rules.Version)
+	}
+	want.Rules.Version = got.Rules.Version
+	if d := cmp.Diff(want, got, same); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestLeast parses the least there is: all else is the zero value.
+func TestLeast(t *testing.T) {
+	want := &config.Config{Sources: []config.Source{{Name: "app", URL: "sqlite:app.db"}}}
+	want.Rules.Version = config.Digest(policy.Rules{})
+	for _, text := range []string{
+		"sources: {app: {url: sqlite:app.db}}",
+		"\ufeff# a comment\r\nsources:\r\n  app:\r\n    url: 'sqlite:app.db'\r\n",
+		"---\nsources:\n  \"app\":\n    url: >-\n      sqlite:app.db\n...\n",
+		`{"sources": {"app": {"url": "sqlite:app.db"}}}`,
+	} {
+		got, err := config.Parse("bailiwick.yaml", []byte(text), env)
+		if err != nil {
+			t.Errorf("%s\n%v", text, err)
+		} else if d := cmp.Diff(want, got, same); d != "" {
+			t.Errorf("%s\n%s", text, d)
+		}
+	}
+}
+
+// TestExpressionsDocument reads the example that docs/expressions.md shows.
+func TestExpressionsDocument(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/expressions.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(doc), "```yaml\n")
+	example, _, ok := strings.Cut(rest, "```")
+	c, err := config.Parse("bailiwick.yaml", []byte(example), env)
+	if !ok || err != nil || c.Rules.Classes["issues"].Tenant.Bypass == "" || c.Stdio.Filters["issues"] == nil {
+		t.Errorf("%v\n%s", err, example)
+	}
+}
+
+func TestDemo(t *testing.T) {
+	c, err := config.Parse("bailiwick.yaml", []byte(demo.Config), env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Rules.Classes) != 8 || c.Rules.Unlisted {
+		t.Errorf("%d classes have rules, unlisted %t; want all 8 and hidden", len(c.Rules.Classes), c.Rules.Unlisted)
+	}
+}
+
+// TestSecrets expands values; the right side is what stands for the store.
+func TestSecrets(t *testing.T) {
+	dir := t.TempDir()
+	for name, contents := range map[string]string{"where": "sqlite:/secret.db\n", "part": "part\r\n", "binary": "\x00", "huge": strings.Repeat("x", 70_000)} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(contents), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for store, want := range map[string]string{
+		"sqlite:/${LEVEL}.db":        "sqlite:/warn.db",
+		"sqlite:/$${LEVEL}.db":       "sqlite:/${LEVEL}.db",
+		"sqlite:/$LEVEL$.db":         "sqlite:/$LEVEL$.db",
+		"sqlite:/a${EMPTY}b${LEVEL}": "sqlite:/abwarn",
+		"file:where":                 "sqlite:/secret.db",
+		"file:" + dir + "/where":     "sqlite:/secret.db",
+		"${file:where}":              "sqlite:/secret.db",
+		"sqlite:/${file:part}.db":    "sqlite:/part.db",
+		"sqlite:rel.db":              "sqlite:" + dir + "/rel.db",
+		"sqlite:///abs.db":           "sqlite:/abs.db",
+		"sqlite::memory:":            "sqlite::memory:",
+		"sqlite:/${NONE}":            "the environment variable NONE is not set",
+		"sqlite:/${NONE:-x}":         "${NONE:-x} does not name an environment variable or a file; write $${ for a plain ${",
+		"sqlite:/${":                 "${ is not closed; write $${ for a plain ${",
+		"sqlite:/${BINARY}":          "the environment variable BINARY does not hold plain text",
+		"file:none":                  "the file none can't be read: no such file or directory",
+		"${file:none}":               "the file none can't be read: no such file or directory",
+		"file:.":                     "the file . can't be read: it is not an ordinary file",
+		"file:binary":                "the file binary does not hold plain text",
+		"file:huge":                  "the file huge can't be read: it is larger than 65536 bytes",
+		"file:":                      "file: needs a path",
+		"${SCHEME}":                  "must be sqlite:path or postgres://user:password@host/database",
+		"postgresql://u:p@h/db":      "postgresql://u:p@h/db",
+		"postgres://u:secret@h%/db":  "is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX",
+	} {
+		text := "store: '" + store + "'\nsources: {app: {url: 'sqlite:/app.db'}}\n"
+		c, err := config.Parse(filepath.Join(dir, "bailiwick.yaml"), []byte(text), env)
+		got := ""
+		if faults, ok := errors.AsType[*config.Error](err); ok && len(faults.Faults) == 1 {
+			got = faults.Faults[0].Message
+		} else if err == nil {
+			got = c.Store
+		}
+		if got != want {
+			t.Errorf("%s: got %s, want %s (%v)", store, got, want, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: the error tells a secret: %v", store, err)
+		}
+	}
+}
+
+// TestDigest changes each field of the rules in turn: each change makes another digest.
+func TestDigest(t *testing.T) {
+	seen := map[string]string{config.Digest(policy.Rules{}): "nothing"}
+	note := func(what string, r policy.Rules) {
+		d := config.Digest(r)
+		if other, ok := seen[d]; ok {
+			t.Errorf("%s has the digest of %s", what, other)
+		}
+		seen[d] = what
+	}
+	note("Unlisted", policy.Rules{Unlisted: true})
+	note("RefuseScans", policy.Rules{RefuseScans: true})
+	note("Disclose", policy.Rules{Disclose: true})
+	for _, g := range []policy.Gates{{Writes: policy.Off}, {Writes: policy.On}, {RawWrites: policy.Review}, {SchemaWrites: policy.Review}} {
+		note(fmt.Sprint(g), policy.Rules{Gates: g})
+	}
+	if config.Digest(policy.Rules{Gates: policy.Gates{}.Filled()}) != config.Digest(policy.Rules{}) {
+		t.Error("gates that are written out as they are anyway make another digest")
+	}
+	note("an empty rule", policy.Rules{Classes: map[string]policy.ClassRule{"a": {}}})
+	kind := reflect.TypeFor[policy.ClassRule]()
+	for i := range kind.NumField() {
+		var rule policy.ClassRule
+		switch f := reflect.ValueOf(&rule).Elem().Field(i); f.Interface().(type) {
+		case bool:
+			f.SetBool(true)
+		case string, identity.Scope:
+			f.SetString("x")
+		case []string:
+			f.Set(reflect.ValueOf([]string{"x"}))
+		case *policy.TenantRule:
+			f.Set(reflect.ValueOf(&policy.TenantRule{Field: "x"}))
+		case map[string]policy.FieldRule:
+			f.Set(reflect.ValueOf(map[string]policy.FieldRule{"x": {}}))
+		case map[string]identity.Scope:
+			f.Set(reflect.ValueOf(map[string]identity.Scope{"x": identity.Operator}))
+		case map[write.Op]write.Mode:
+			f.Set(reflect.ValueOf(map[write.Op]write.Mode{write.OpCreate: write.Allow}))
+		case map[string]policy.Mask:
+			f.Set(reflect.ValueOf(map[string]policy.Mask{"x": policy.Hash}))
+		default:
+			if kind.Field(i).Name != "Canonical" {
+				t.Fatalf("ClassRule.%s: this test doesn't know how to set a %s", kind.Field(i).Name, kind.Field(i).Type)
+			}
+			rule.Canonical = where(t, `{"a": 1}`)
+		}
+		note(kind.Field(i).Name, policy.Rules{Classes: map[string]policy.ClassRule{"a": rule}})
+	}
+	note("another canonical filter", policy.Rules{Classes: map[string]policy.ClassRule{"a": {Canonical: where(t, `{"a": 9007199254740993}`)}}})
+	for _, text := range []string{`{"a": {"$cel": "principal.id"}}`, `{"a": {"$cel": "principal.owner"}}`, `{"a": {"$ne": {"$cel": "principal.id"}}}`} {
+		note(text, policy.Rules{Classes: map[string]policy.ClassRule{"a": {Canonical: where(t, text)}}})
+	}
+	for _, rule := range []policy.TenantRule{{Field: "x", Is: "principal.id"}, {Field: "x", Is: "principal.owner"}, {Field: "x", Bypass: "true"}, {Field: "x", Bypass: "false"}} {
+		note(fmt.Sprint("tenant ", rule), policy.Rules{Classes: map[string]policy.ClassRule{"a": {Tenant: &rule}}})
+	}
+	note("one next to it", policy.Rules{Classes: map[string]policy.ClassRule{"a": {Canonical: where(t, `{"a": 9007199254740992}`)}}})
+
+	if config.Digest(policy.Rules{Version: "x"}) != config.Digest(policy.Rules{}) {
+		t.Error("the version takes part in the digest")
+	}
+	a := "sources: {s: {url: sqlite:x}}\nclasses: {s.a: {denied: [x], canonical: {a: 1}}, s.b: {}}\n"
+	b := "# other\nclasses:\n  s.b: {}\n  s.a:\n    canonical: {\"a\": 1}\n    denied:\n    - x\nsources: {s: {url: 'sqlite:y'}}\n"
+	var versions []string
+	for _, text := range []string{a, b} {
+		c, err := config.Parse("f.yaml", []byte(text), env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		versions = append(versions, c.Rules.Version)
+	}
+	if versions[0] != versions[1] || len(versions[0]) != 32 {
+		t.Errorf("the same rules written otherwise: %q", versions)
+	}
+	// What actions and reviews say is part of the version too.
+	for _, more := range []string{"", "review: [{when: 'true'}]", "review: [{when: 'false'}]", "review: [{when: 'true', approvals: 2}]", "review: {single_operator: true}", "review: {life: 2h}",
+		"actions: {x: {on: s.b, do: delete}}", "actions: {x: {on: s.a, do: delete}}", "actions: {y: {on: s.b, do: delete}}", "actions: {x: {on: s.b, do: update, set: {a: 1}}}",
+		"actions: {x: {on: s.b, do: update, set: {a: 2}}}", "actions: {x: {on: s.b, do: delete, lookup: {p: {class: a, id: 1}}}}", "actions: {x: {on: s.b, do: delete, lookup: {p: {class: a, id: 2}}}}",
+		"actions: {x: {on: s.b, do: delete, transitions: {a: {b: [c]}}}}", "actions: {x: {on: s.b, do: delete, require: [{that: 'true', message: m}]}}"} {
+		c, err := config.Parse("f.yaml", []byte(a+more+"\n"), env)
+		if err != nil {
+			t.Fatal(more, err)
+		}
+		if other, ok := seen[c.Rules.Version]; ok {
+			t.Errorf("%q has the version of %q", more, other)
+		}
+		seen[c.Rules.Version] = more
+	}
+}
+
+func TestLoad(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "bailiwick.yaml")
+	if _, err := config.Load(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+	if _, err := config.Load(dir); err == nil {
+		t.Error("a folder: no error")
+	}
+	t.Setenv("BAILIWICK_TEST_NAME", "app")
+	for text, want := range map[string]string{
+		"sources: {a: {url: 'sqlite:${BAILIWICK_TEST_NAME}.db'}}": "",
+		"#" + strings.Repeat("x", 1<<20):                          path + ": the file is larger than 1048576 bytes",
+		"\xff":                                                    path + ": the file is not UTF-8 text",
+		"a: \x00":                                                 path + ": the file holds a NUL character",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := config.Load(path)
+		switch {
+		case err == nil && want == "":
+			if c.Sources[0].URL != "sqlite:"+dir+"/app.db" {
+				t.Errorf("the source is at %s", c.Sources[0].URL)
+			}
+		case err == nil || err.Error() != want:
+			t.Errorf("%.40q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// TestWrong points at places after reading.
+func TestWrong(t *testing.T) {
+	c, err := config.Parse("bailiwick.yaml", []byte("sources: {s: {url: sqlite:x}}\nclasses:\n  s.a: {visible: [id, nme]}\n"), env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		path []string
+		want string
+	}{
+		{[]string{"classes", "s.a", "visible", "1"}, "bailiwick.yaml:3:23: classes.s.a.visible.1: no\n    3 |   s.a: {visible: [id, nme]}\n      |                       ^"},
+		{[]string{"classes", "s.a", "denied", "0"}, "bailiwick.yaml:3:3: classes.s.a.denied.0: no\n    3 |   s.a: {visible: [id, nme]}\n      |   ^"},
+		{[]string{"tools"}, "bailiwick.yaml:1:1: tools: no\n    1 | sources: {s: {url: sqlite:x}}\n      | ^"},
+		{nil, "bailiwick.yaml:1:1: no\n    1 | sources: {s: {url: sqlite:x}}\n      | ^"},
+	} {
+		if got := c.Wrong("no", row.path...).String(); got != row.want {
+			t.Errorf("%v: got\n%s\nwant\n%s", row.path, got, row.want)
+		}
+	}
+	if got := new(config.Config).Wrong("no", "classes").String(); got != ": classes: no" {
+		t.Errorf("of a configuration without a file: %q", got)
+	}
+}

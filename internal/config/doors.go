@@ -1,0 +1,99 @@
+package config
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
+)
+
+func (c *Config) auth() yamlconf.Shape {
+	tokens := true
+	var anonymous identity.Principal
+	keys := []yamlconf.Key{
+		{Name: "tokens", Doc: "Whether tokens of our own are accepted. Default true", Shape: yamlconf.Flag(&tokens)},
+		{Name: "token_life", Doc: "How long a new token lasts unless its maker says. Default 90d", Shape: yamlconf.Span(&c.Auth.TokenLife, time.Minute, 3650*24*time.Hour)},
+		{Name: "anonymous", Doc: "Who comes from this machine without a credential", Shape: c.principal(&anonymous, "anonymous")},
+	}
+	keys = append(keys, yamlconf.Key{Name: "oidc", Doc: "Who comes with a JSON Web Token of an OpenID Connect or OAuth issuer", Shape: c.issuer()})
+	return yamlconf.Object(keys, func(*yamlconf.Reader, yamlconf.Node, string) {
+		c.Auth.TokensOff = !tokens
+		if anonymous.ID != "" {
+			c.Auth.Anonymous = &anonymous
+		}
+	})
+}
+
+// principal is somebody who needs no credential.
+func (c *Config) principal(p *identity.Principal, id string) yamlconf.Shape {
+	var scopes []string
+	var named struct{ tools, actions, classes identity.List }
+	keys := []yamlconf.Key{
+		{Name: "name", Doc: "For people. Default " + id, Shape: yamlconf.Words(&p.Name)},
+		{Name: "owner", Doc: "The human on whose behalf it acts", Shape: yamlconf.Words(&p.Owner)},
+		{Name: "tenant", Doc: "Whose records it sees in tenant-scoped classes", Shape: yamlconf.Words(&p.Tenant)},
+		{Name: "scopes", Doc: "What it may do: read, write, delete, schema, explain", Must: true, Shape: yamlconf.List(&scopes, "scopes", agentScope)},
+		{Name: "claims", Doc: "What rules can ask for as principal.claims.<name>", Shape: yamlconf.Data(&p.Claims)},
+		{Name: "tools", Doc: "Narrows the tools", Shape: yamlconf.Object(listKeys(&named.tools, "tool names"), yamlconf.NotEmpty)},
+		{Name: "actions", Doc: "Narrows the actions, as name or Class.name", Shape: yamlconf.Object(listKeys(&named.actions, "action names"), yamlconf.NotEmpty)},
+		{Name: "classes", Doc: "Narrows the classes", Shape: yamlconf.Object(listKeys(&named.classes, "class names"), yamlconf.NotEmpty)},
+		{Name: "filters", Doc: "The rows it sees, by class or default for all: where objects, in which {$cel: principal.claims.region} can stand for a value", Shape: c.filters(&p.Filters)},
+	}
+	return yamlconf.Object(append(keys, yamlconf.Later("kind")...), func(*yamlconf.Reader, yamlconf.Node, string) {
+		p.ID, p.Kind, p.Tools, p.Actions, p.Classes = id, identity.Agent, named.tools, named.actions, named.classes
+		if p.Name == "" {
+			p.Name = id
+		}
+		for _, s := range scopes {
+			p.Scopes = append(p.Scopes, identity.Scope(s))
+		}
+	})
+}
+
+// agentScope says what is wrong with a scope for an agent.
+func agentScope(s string) string {
+	agent := []string{string(identity.Read), string(identity.Write), string(identity.Delete), string(identity.Schema), string(identity.Explain)}
+	switch identity.Scope(s) {
+	case identity.Review, identity.Audit, identity.Operator:
+		return s + " is never given to an agent"
+	}
+	if !slices.Contains(agent, s) {
+		return "must be " + yamlconf.AnyOf(agent)
+	}
+	return ""
+}
+
+func (s *Server) shape() yamlconf.Shape {
+	return yamlconf.Object(append([]yamlconf.Key{
+		{Name: "origins", Doc: "Web origins whose pages may call", Shape: yamlconf.List(&s.Origins, "origins", origin)},
+		{Name: "hosts", Doc: "Names by which this server is called, with or without a port", Shape: yamlconf.List(&s.Hosts, "host names", host)},
+		{Name: "max_body", Doc: "Bytes of a request. Default 1 MiB", Shape: yamlconf.Size(&s.MaxBody, 1000, maxBody)},
+		{Name: "concurrency", Doc: "Calls at a time. Default 64", Shape: yamlconf.Count(&s.Concurrency, 1, 10_000)},
+		{Name: "queue", Doc: "Calls that wait for their turn. Default 256", Shape: yamlconf.OrNone(&s.Queue, yamlconf.Count(&s.Queue, 0, 100_000))},
+		{Name: "metrics", Doc: "Where metrics are shown to Prometheus: true at /metrics, to a token with the scope audit or operator; or on an address of their own", Shape: s.Metrics.shape()},
+		{Name: "heartbeat", Doc: "Between progress notifications. Default 2s; 0s sends none", Shape: yamlconf.OrNone(&s.Heartbeat, yamlconf.Span(&s.Heartbeat, 0, time.Minute))},
+		{Name: "sessions", Doc: "Sessions of the protocols before 2026-07-28", Shape: yamlconf.Object([]yamlconf.Key{
+			{Name: "idle", Doc: "An idle one ends after this. Default 30m", Shape: yamlconf.Span(&s.Sessions.Idle, time.Second, 24*time.Hour)},
+			{Name: "max", Doc: "Of all principals. Default 1000", Shape: yamlconf.Count(&s.Sessions.Max, 1, many)},
+			{Name: "each", Doc: "Of one principal. Default 100", Shape: yamlconf.Count(&s.Sessions.Each, 1, many)},
+		}, nil)},
+	}, yamlconf.Later("tls", "console")...), nil)
+}
+
+func origin(s string) string {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || s != u.Scheme+"://"+u.Host {
+		return "must be an origin: scheme, host and port alone, such as https://app.example"
+	}
+	return ""
+}
+
+func host(s string) string {
+	if strings.ContainsAny(s, "/ @*") {
+		return "must be a host name, with or without a port, such as agents.example"
+	}
+	return ""
+}

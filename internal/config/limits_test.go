@@ -1,0 +1,51 @@
+package config_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+)
+
+func TestDaily(t *testing.T) {
+	const src = "sources: {s: {url: sqlite:x}}\nlimits: "
+	schema, _ := compiled(t)
+	for _, tt := range []struct {
+		text string
+		want config.Limits
+		err  string // the first line, behind the place in the file; "" for none
+	}{
+		{text: "{daily: {calls: 10000, rows: 1000000, bytes: 2 GiB, tokens: 5, cost: 20.00}, price_per_million_tokens: 3}",
+			want: config.Limits{Daily: config.Daily{Calls: 10_000, Rows: 1_000_000, Bytes: 2 << 30, Tokens: 5, Cost: 20_000_000}, Price: 3_000_000}},
+		{text: "{daily_per_token: {rows: 1, cost: 0.000001}, price_per_million_tokens: 0.25}",
+			want: config.Limits{TokenDaily: config.Daily{Rows: 1, Cost: 1}, Price: 250_000}},
+		{text: "{daily: {bytes: 10 GB}, price_per_million_tokens: 1000000}", want: config.Limits{Daily: config.Daily{Bytes: 10_000_000_000}, Price: 1_000_000_000_000}},
+		{text: "{daily: {cost: 1}}", err: "limits.daily.cost: needs limits.price_per_million_tokens, or no call costs anything"},
+		{text: "{daily_per_token: {cost: 1}}", err: "limits.daily_per_token.cost: needs limits.price_per_million_tokens, or no call costs anything"},
+		{text: "{daily: {calls: 0}}", err: "limits.daily.calls: must be from 1 to 1000000000000"},
+		{text: "{daily: {bytes: 2 PB}}", err: "limits.daily.bytes: must be a number of bytes from 1 to 1125899906842624, such as 100 KB or 1 MiB"},
+		{text: "{daily: {call: 5}}", err: `limits.daily: unknown key "call"; did you mean calls?`},
+		{text: "{price_per_million_tokens: 0}", err: "limits.price_per_million_tokens: must be a number of US dollars above 0 and up to 1000000, with at most six decimals, such as 3 or 2.50"},
+		{text: "{price_per_million_tokens: 1000000.01}", err: "limits.price_per_million_tokens: must be a number of US dollars above 0 and up to 1000000, with at most six decimals, such as 3 or 2.50"},
+		{text: "{price_per_million_tokens: -3}", err: "limits.price_per_million_tokens: must be a number of US dollars above 0 and up to 1000000, with at most six decimals, such as 3 or 2.50"},
+		{text: "{price_per_million_tokens: 1.5e1}", err: "limits.price_per_million_tokens: must be a number of US dollars above 0 and up to 1000000, with at most six decimals, such as 3 or 2.50"},
+		{text: "{price_per_million_tokens: '3'}", err: "limits.price_per_million_tokens: must be a number of US dollars above 0 and up to 1000000, with at most six decimals, such as 3 or 2.50, not text"},
+		{text: "{price_per_million_tokens: 3 USD}", err: "limits.price_per_million_tokens: must be a number of US dollars above 0 and up to 1000000, with at most six decimals, such as 3 or 2.50, not text"},
+		{text: "{pending_changes: 5}", want: config.Limits{Pending: 5}},
+		{text: "{pending_changes: 0}", err: "limits.pending_changes: must be from 1 to 10000"},
+	} {
+		c, err := config.Parse("f.yaml", []byte(src+tt.text+"\n"), env)
+		if err == nil {
+			if diff := cmp.Diff(tt.want, c.Limits); diff != "" || tt.err != "" {
+				t.Errorf("%s: want %q %s", tt.text, tt.err, diff)
+			}
+		} else if _, after, _ := strings.Cut(strings.SplitN(err.Error(), "\n", 2)[0], ": "); tt.err == "" || after != tt.err {
+			t.Errorf("%s:\ngot  %s\nwant %s", tt.text, after, tt.err)
+		}
+		if err := schema.Validate(document(t, src+tt.text)); err != nil && tt.err == "" {
+			t.Errorf("%s: the schema says %v", tt.text, err)
+		}
+	}
+}

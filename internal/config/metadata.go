@@ -1,0 +1,90 @@
+package config
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
+)
+
+// Metadata is a source of descriptions that a development environment keeps on disk.
+type Metadata struct {
+	Roots       []string      // the folders below which anything may be read; never empty
+	Connection  string        // the only connection that is told of; "" for all
+	Environment string        // whose descriptions become classes; "" for the default
+	Objects     identity.List // which objects are told of
+}
+
+// shape is the section metadata of a source.
+func (m *Metadata) shape() yamlconf.Shape {
+	return yamlconf.Object([]yamlconf.Key{
+		{Name: "roots", Doc: "The folders below which anything may be read: workspaces, and the projects that agents name. A relative one starts at this file's folder", Must: true, Shape: folders(&m.Roots)},
+		{Name: "connection", Doc: "The only connection that is told of; all unless named", Shape: yamlconf.Words(&m.Connection)},
+		{Name: "environment", Doc: "Whose descriptions become classes, and what is read where an agent names none. Default default", Shape: yamlconf.Words(&m.Environment)},
+		{Name: "objects", Doc: "Which objects are told of", Shape: yamlconf.Object(listKeys(&m.Objects, "object names"), yamlconf.NotEmpty)},
+	}, nil)
+}
+
+// folders is a list of paths; a relative one starts at the folder of the file that it stands in.
+func folders(into *[]string) yamlconf.Shape {
+	inner := yamlconf.List(into, "folders", func(path string) string {
+		if strings.HasPrefix(path, "~") {
+			return "~ is not expanded; write ${HOME} for it"
+		}
+		return ""
+	})
+	return yamlconf.Shape{Schema: inner.Schema, Read: func(r *yamlconf.Reader, n yamlconf.Node, at string) {
+		inner.Read(r, n, at)
+		for i, path := range *into {
+			if !filepath.IsAbs(path) {
+				(*into)[i] = filepath.Join(n.Folder(), path)
+			}
+		}
+	}}
+}
+
+// kinds notes which keys of a source say what it is: one of them must, and no other.
+type kinds struct{ given []string }
+
+// of reads the key called name, and notes it.
+func (k *kinds) of(name string, s yamlconf.Shape) yamlconf.Shape {
+	return yamlconf.Shape{Schema: s.Schema, Null: s.Null, Read: func(r *yamlconf.Reader, n yamlconf.Node, at string) {
+		k.given = append(k.given, name)
+		s.Read(r, n, at)
+	}}
+}
+
+// check refuses a source that is nothing, or two things, and keys that belong to another kind.
+func (k *kinds) check(s *Source) func(r *yamlconf.Reader, n yamlconf.Node, at string) {
+	return func(r *yamlconf.Reader, n yamlconf.Node, at string) {
+		switch len(k.given) {
+		case 0:
+			r.Wrong(n.Start(), at, "needs the key url, metadata or openapi")
+			return
+		case 1:
+		default:
+			r.WrongAt(at+"/"+k.given[1], "the source has "+k.given[0]+" already, and is one thing")
+		}
+		if s.OpenAPI != nil {
+			for _, key := range []string{"schemas", "tables", "write_url"} {
+				if r.Given(at + "/" + key) {
+					r.WrongAt(at+"/"+key, "only databases have it; take it out")
+				}
+			}
+			return
+		}
+		if s.Schemas != nil && !strings.HasPrefix(s.URL, "postgres") && (s.URL != "" || s.Metadata != nil) {
+			r.WrongAt(at+"/schemas", "only PostgreSQL has schemas; take it out")
+		}
+		if why := s.wrongWriteURL(); why != "" && s.Metadata == nil {
+			r.WrongAt(at+"/write_url", why)
+		}
+		if s.Metadata != nil && s.WriteURL != "" {
+			r.WrongAt(at+"/write_url", "only databases are written to; take it out")
+		}
+		if s.Metadata != nil && (s.Tables.Only != nil || s.Tables.Except != nil) {
+			r.WrongAt(at+"/tables", "only databases have tables; write metadata.objects")
+		}
+	}
+}

@@ -1,0 +1,268 @@
+package config
+
+import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"net"
+	"net/netip"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
+	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// The bounds of what can be set (design 03, 07).
+const (
+	maxBudget  = 4 << 20
+	maxBody    = 64 << 20
+	maxTimeout = 300 * time.Second
+	maxRows    = 1000
+	maxSamples = 20
+	many       = 1_000_000
+)
+
+// shape is the whole file.
+func (c *Config) shape() yamlconf.Shape {
+	c.expressions, c.contents = expression.NewCompiler(), map[string]*apis.Contents{}
+	keys := []yamlconf.Key{
+		{Name: "include", Doc: "Further files of this form: paths and patterns such as rules/*.yaml, from the folder of this file. Sections of several files are put together", Shape: yamlconf.Files()},
+		{Name: "listen", Doc: "Where agents connect: host:port. Default " + DefaultListen, Shape: yamlconf.Text("host:port, such as "+DefaultListen, c.setListen)},
+		{Name: "store", Doc: "Where tokens, changes and the audit are kept: sqlite:path, or postgres://user:${PASSWORD}@host/database, which replicas can share. Default " + DefaultStore, Shape: yamlconf.Secret("sqlite:path or postgres://…", c.setStore)},
+		{Name: "sources", Doc: "What to serve, by name: databases, descriptions of objects, and HTTP APIs", Shape: c.sources(), Must: true},
+		{Name: "classes", Doc: `What agents see of each class, by "source.Class" or a class name that one source has`, Shape: c.classes()},
+		{Name: "apis", Doc: "What agents see and may call of each HTTP API, by the name of its source. One that isn't named is not seen, unless policy.unlisted is visible", Shape: c.apis()},
+		{Name: "policy", Doc: "Rules that hold for every class", Shape: yamlconf.Object([]yamlconf.Key{
+			{Name: "unlisted", Doc: "Classes that no rule names are hidden (the default) or visible", Shape: c.unlisted()},
+			{Name: "refuse_scans", Doc: "true refuses what would read every record of a class: a where that no index serves, or none", Shape: yamlconf.Flag(&c.Rules.RefuseScans)},
+			{Name: "disclose", Doc: "true tells askers what their rules keep from them, and which: for companies that trust their agents. Names of what is hidden show", Shape: yamlconf.Flag(&c.Rules.Disclose)},
+			{Name: "strict", Doc: "false only warns of names in the lists of principals and tokens that name nothing; true, the default, refuses them", Shape: c.strict()},
+		}, nil)},
+		{Name: "tools", Doc: "Which tools are served", Shape: yamlconf.Object(append([]yamlconf.Key{
+			{Name: "profile", Doc: "full (the default), or lean: short descriptions", Shape: yamlconf.Choose([]string{"full", "lean"}, func(s string) { c.Tools.Lean = s == "lean" })},
+		}, listKeys(&c.Tools.List, "tool names")...), yamlconf.NotEmpty)},
+		{Name: "results", Doc: "Which parts of a result clients are sent: both, text or structured", Shape: c.results()},
+		{Name: "prompts", Doc: "Texts of your own that agents can be started with, besides the built-in ones", Shape: c.prompts()},
+		{Name: "budget", Doc: "Most bytes of a result. Default 100 KB, at most 4 MiB", Shape: yamlconf.Size(&c.Budget, 1000, maxBudget)},
+		{Name: "limits", Doc: "What one principal can ask for", Shape: c.limits()},
+		{Name: "auth", Doc: "Who is let in over HTTP", Shape: c.auth()},
+		{Name: "stdio", Doc: "Who speaks over stdio", Shape: c.principal(&c.Stdio, "stdio")},
+		{Name: "server", Doc: "The HTTP door", Shape: c.Server.shape()},
+		{Name: "gates", Doc: "What agents may write at all", Shape: c.gates()},
+		{Name: "review", Doc: "Which changes need how many people's approval: a list of rules, or an object with rules", Shape: c.review()},
+		{Name: "actions", Doc: "Named writes, as in classes, each with the class that it is on", Shape: c.actions("", true)},
+		{Name: "notifications", Doc: "Who is told of what happens to changes", Shape: c.notifications()},
+		{Name: "audit", Doc: "The record of every call", Shape: yamlconf.Object([]yamlconf.Key{
+			{Name: "key", Doc: "What checkpoints are signed with: 32 bytes in base64 (openssl rand -base64 32), from the environment or a file. Without it the store keeps one, which protects from nobody who can read the store", Shape: yamlconf.Secret("32 bytes in base64", c.setAuditKey)},
+		}, nil)},
+		{Name: "log", Doc: "What is logged, on standard error", Shape: c.Log.shape()},
+		{Name: "telemetry", Doc: "Which calls are traced, and where to; without it none are", Shape: c.Telemetry.shape()},
+	}
+	keys = append(keys, yamlconf.Later("resources")...)
+	return yamlconf.Object(keys, c.check)
+}
+
+// check looks at what only several sections together tell.
+func (c *Config) check(r *yamlconf.Reader, _ yamlconf.Node, _ string) {
+	c.restrict(r)
+	c.checkAPIs(r)
+	if c.Auth.TokensOff && c.Auth.Anonymous == nil && c.Auth.OIDC == nil {
+		r.WrongAt("/auth/tokens", "without tokens and without anonymous nobody is let in; say who anonymous is")
+	}
+	if c.Auth.TokensOff && c.Auth.OIDC == nil && c.Listen != "" && !loopback(c.Listen) {
+		r.WrongAt("/listen", "other machines can reach this address, and auth.tokens is false; listen on "+DefaultListen+" or take auth.tokens out")
+	}
+	names := make([]string, len(c.Sources))
+	for i, s := range c.Sources {
+		names[i] = s.Name
+	}
+	for _, class := range sortedKeys(c.Rules.Classes) {
+		source, _, dotted := strings.Cut(class, ".")
+		if dotted && c.isAPI(source) {
+			r.WrongAt(yamlconf.Join("classes", class), "the source is an HTTP API, and has no classes; write apis")
+			continue
+		}
+		if dotted && !slices.Contains(names, source) {
+			path := yamlconf.Join("classes", class)
+			r.WrongAt(path, "there is no source "+strconv.Quote(problem.Cut(source))+problem.DidYouMean(problem.Nearest(source, names, 2)))
+		}
+		if source, bare, _ := strings.Cut(class, "."); dotted && len(names) == 1 && source == names[0] {
+			if _, twice := c.Rules.Classes[bare]; twice {
+				r.WrongAt(yamlconf.Join("classes", class), "the class has another rule, as "+problem.Cut(bare))
+			}
+		}
+	}
+}
+
+// loopback reports whether only this machine can reach an address.
+func loopback(listen string) bool {
+	host, _, err := net.SplitHostPort(listen)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// hostPort reports whether s is an address to listen on.
+func hostPort(s string) bool {
+	_, port, err := net.SplitHostPort(s)
+	_, bad := strconv.ParseUint(port, 10, 16)
+	return err == nil && bad == nil
+}
+
+func (c *Config) setListen(s string) string {
+	if !hostPort(s) {
+		return "must be host:port, such as " + DefaultListen
+	}
+	c.Listen = s
+	return ""
+}
+
+func (c *Config) setStore(folder, s string) string {
+	scheme, rest, _ := strings.Cut(s, ":")
+	switch {
+	case scheme == "postgres" || scheme == "postgresql":
+		if u, err := url.Parse(s); err != nil || u.Opaque != "" { // the error would quote the password
+			return "is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX"
+		}
+		c.Store = s
+		return ""
+	case scheme != "sqlite" || rest == "":
+		return "must be sqlite:path or postgres://user:password@host/database"
+	}
+	c.Store = sqliteURL(folder, rest)
+	return ""
+}
+
+func (c *Config) setAuditKey(_, s string) string {
+	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(s))
+	if err != nil || len(key) != ed25519.SeedSize {
+		return "must be 32 bytes in base64, as `openssl rand -base64 32` prints them"
+	}
+	c.AuditKey = key
+	return ""
+}
+
+// sqliteURL returns the URL of an SQLite file; a relative path starts at folder.
+func sqliteURL(folder, path string) string {
+	path = strings.TrimPrefix(path, "//")
+	if !filepath.IsAbs(path) && path != ":memory:" && folder != "." {
+		path = filepath.Join(folder, path)
+	}
+	return "sqlite:" + path
+}
+
+func (c *Config) sources() yamlconf.Shape {
+	return yamlconf.Each(yamlconf.Table{Names: "source", Check: sourceName, Of: func(name string) (yamlconf.Shape, func()) {
+		s := Source{Name: name}
+		var is kinds
+		metadata := func(r *yamlconf.Reader, n yamlconf.Node, at string) {
+			s.Metadata = &Metadata{}
+			s.Metadata.shape().Read(r, n, at)
+		}
+		openapi := func(r *yamlconf.Reader, n yamlconf.Node, at string) {
+			s.OpenAPI = &apis.Source{}
+			c.contents[name] = &apis.Contents{}
+			s.OpenAPI.Shape(c.contents[name]).Read(r, n, at)
+		}
+		keys := []yamlconf.Key{
+			{Name: "url", Doc: "sqlite:path, postgres://user:${PASSWORD}@host/database or mariadb://user:${PASSWORD}@host/database (mysql:// is the same)", Shape: is.of("url", yamlconf.Secret("a URL", s.setURL))},
+			{Name: "metadata", Doc: "Instead of url: descriptions of objects that the Provar IDE keeps on disk. They are classes without records, and the tool org_describe is served", Shape: is.of("metadata", yamlconf.Shape{Schema: (&Metadata{}).shape().Schema, Read: metadata})},
+			{Name: "openapi", Doc: "Instead of url: an HTTP API, from its OpenAPI document. What agents may call of it is said in apis", Shape: is.of("openapi", yamlconf.Shape{Schema: (&apis.Source{}).Shape(nil).Schema, Read: openapi})},
+			{Name: "description", Doc: "For agents", Shape: yamlconf.Words(&s.Description)},
+			{Name: "schemas", Doc: "PostgreSQL schemas to look into; all that the user may read unless named", Shape: yamlconf.List(&s.Schemas, "schema names", nil)},
+			{Name: "tables", Doc: "Which tables and views become classes", Shape: yamlconf.Object(listKeys(&s.Tables, "table names"), yamlconf.NotEmpty)},
+			{Name: "write_url", Doc: "The url of an account that may write, for what is written alone; that of url unless named", Shape: yamlconf.Secret("a URL", s.setWriteURL)},
+			{Name: "read_only", Doc: "Nothing is ever written to it, whatever gates and rules say", Shape: yamlconf.Flag(&s.ReadOnly)},
+		}
+		one := []any{map[string]any{"required": []string{"url"}}, map[string]any{"required": []string{"metadata"}}, map[string]any{"required": []string{"openapi"}}}
+		return yamlconf.Object(keys, is.check(&s)).With("oneOf", one), func() { c.Sources = append(c.Sources, s) }
+	}})
+}
+
+func sourceName(r *yamlconf.Reader, e yamlconf.Entry) bool {
+	for i, ch := range e.Name {
+		if letter := ch|0x20 >= 'a' && ch|0x20 <= 'z' && ch < 0x80; !letter && (i == 0 || !strings.ContainsRune("0123456789_-", ch)) || i > 62 {
+			r.Wrong(e.Key, e.At, "a source is named with letters, digits, - and _, a letter first, at most 63")
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Source) setURL(folder, raw string) string {
+	scheme, rest, _ := strings.Cut(raw, ":")
+	switch scheme {
+	case "sqlite":
+		if rest == "" || rest == "//" {
+			return "needs a path after sqlite:"
+		}
+		s.URL = sqliteURL(folder, rest)
+		return ""
+	case "postgres", "postgresql":
+		// url.Parse quotes the URL, which may hold a password, so its error is not passed on.
+		if u, err := url.Parse(raw); err != nil || u.Opaque != "" {
+			return "is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX"
+		}
+		s.URL = raw
+		return ""
+	case "mysql", "mariadb":
+		if u, err := url.Parse(raw); err != nil || u.Opaque != "" || u.Host == "" || len(u.Path) < 2 {
+			return "is not a URL such as mariadb://user:password@host/database; write reserved characters in a password as %XX"
+		}
+		s.URL = raw
+		return ""
+	case "mongodb", "mongodb+srv", "parse", "parse+http", "parse+https":
+		return scheme + " sources are not supported yet by this version"
+	}
+	return "must begin with sqlite:, postgres:// or mariadb://"
+}
+
+// listKeys are the keys of an object that narrows a set of names.
+func listKeys(l *identity.List, of string) []yamlconf.Key {
+	return []yamlconf.Key{
+		{Name: "only", Doc: "Keep these " + of, Shape: yamlconf.List(&l.Only, of, nil)},
+		{Name: "except", Doc: "Leave out these " + of, Shape: yamlconf.List(&l.Except, of, nil)},
+	}
+}
+
+func (c *Config) unlisted() yamlconf.Shape {
+	return yamlconf.Choose([]string{"hidden", "visible"}, func(s string) { c.Rules.Unlisted = s == "visible" })
+}
+
+func (c *Config) results() yamlconf.Shape {
+	forms := []Form{Both, Text, Structured}
+	one := yamlconf.OneOf(&c.Results.Default, forms...)
+	by := yamlconf.Object([]yamlconf.Key{
+		{Name: "default", Doc: "For clients that are not named", Shape: one},
+		{Name: "clients", Doc: "By the name that a client gives", Shape: yamlconf.Each(yamlconf.Table{Names: "client", Of: func(name string) (yamlconf.Shape, func()) {
+			var f Form
+			return yamlconf.OneOf(&f, forms...), func() {
+				if c.Results.Clients == nil {
+					c.Results.Clients = map[string]Form{}
+				}
+				c.Results.Clients[name] = f
+			}
+		}})},
+	}, nil)
+	return yamlconf.Either(one, by)
+}
+
+// strict is true unless it is written false.
+func (c *Config) strict() yamlconf.Shape {
+	var b bool
+	inner := yamlconf.Flag(&b)
+	return yamlconf.Shape{Schema: inner.Schema, Read: func(r *yamlconf.Reader, n yamlconf.Node, at string) {
+		b = true
+		inner.Read(r, n, at)
+		c.Lenient = !b
+	}}
+}

@@ -1,0 +1,101 @@
+package config
+
+import (
+	"log/slog"
+	"net/netip"
+	"net/url"
+
+	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
+)
+
+// Telemetry says which calls are traced, and where to.
+type Telemetry struct {
+	OTLP        OTLP
+	Traces      bool    // calls are traced: the section is there
+	Sample      float64 // the part of calls that is traced; 0 takes the default, negative traces only what clients ask for
+	Environment bool    // OTEL_* variables say what the section doesn't
+}
+
+// OTLP says where traces are sent.
+type OTLP struct {
+	Endpoint string            // a URL; "" takes that of a collector on this machine
+	Headers  map[string]string // they may hold a credential
+	Insecure bool              // the endpoint may be on another machine and not encrypted
+}
+
+// Metrics says where metrics are shown.
+type Metrics struct {
+	Door   bool   // at /metrics of the HTTP door, to whom has a token with the scope operator or audit
+	Listen string // on an address of their own, host:port; "" for none
+}
+
+func (t *Telemetry) shape() yamlconf.Shape {
+	o := &t.OTLP
+	return yamlconf.Object([]yamlconf.Key{
+		{Name: "otlp", Doc: "Where traces are sent, as OpenTelemetry does over HTTP", Shape: yamlconf.Object([]yamlconf.Key{
+			{Name: "endpoint", Doc: "URL of a collector. Default http://localhost:4318", Shape: yamlconf.Text("a URL", o.setEndpoint)},
+			{Name: "headers", Doc: "What is sent along, such as a credential: ${NAME} or file:path", Shape: yamlconf.Each(yamlconf.Table{Names: "header", Of: func(name string) (yamlconf.Shape, func()) {
+				var v string
+				return yamlconf.Secret("the text of a header", func(_, s string) string { v = s; return "" }), func() {
+					if o.Headers == nil {
+						o.Headers = map[string]string{}
+					}
+					o.Headers[name] = v
+				}
+			}})},
+			{Name: "insecure", Doc: "true lets traces go to another machine without encryption", Shape: yamlconf.Flag(&o.Insecure)},
+		}, nil)},
+		{Name: "sample", Doc: "The part of calls that is traced, from 0 to 1; a client that traces decides itself. Default 0.1", Shape: yamlconf.Share(&t.Sample)},
+		{Name: "environment", Doc: "true lets OTEL_* environment variables say what isn't said here", Shape: yamlconf.Flag(&t.Environment)},
+	}, func(r *yamlconf.Reader, _ yamlconf.Node, at string) {
+		t.Traces = true
+		if u, err := url.Parse(o.Endpoint); err == nil && u.Scheme == "http" && !local(u.Hostname()) && !o.Insecure {
+			r.WrongAt(at+"/otlp/endpoint", "is on another machine and not encrypted; write https://, or add insecure: true")
+		}
+	})
+}
+
+func (o *OTLP) setEndpoint(s string) string {
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" {
+		return "must be a URL of a collector, such as https://collector.example:4318; a credential goes into headers"
+	}
+	o.Endpoint = s
+	return ""
+}
+
+// local reports whether host is this machine.
+func local(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+func (m *Metrics) shape() yamlconf.Shape {
+	own := yamlconf.Object([]yamlconf.Key{
+		{Name: "listen", Doc: "host:port such as 127.0.0.1:9464. On an address that other machines can reach a token is asked for", Must: true,
+			Shape: yamlconf.Text("host:port, such as 127.0.0.1:9464", m.setListen)},
+	}, nil)
+	return yamlconf.Either(yamlconf.Flag(&m.Door), own)
+}
+
+func (m *Metrics) setListen(s string) string {
+	if !hostPort(s) {
+		return "must be host:port, such as 127.0.0.1:9464"
+	}
+	m.Listen = s
+	return ""
+}
+
+func (l *Log) shape() yamlconf.Shape {
+	calls := true
+	return yamlconf.Object([]yamlconf.Key{
+		{Name: "level", Doc: "The least that is logged. Default info", Shape: yamlconf.Choose([]string{"debug", "info", "warn", "error"}, l.setLevel)},
+		{Name: "format", Doc: "json (the default) or text", Shape: yamlconf.Choose([]string{"json", "text"}, func(s string) { l.Text = s == "text" })},
+		{Name: "calls", Doc: "Whether each call is a line at info. Default true", Shape: yamlconf.Flag(&calls)},
+	}, func(*yamlconf.Reader, yamlconf.Node, string) { l.Quiet = !calls })
+}
+
+func (l *Log) setLevel(s string) {
+	levels := map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
+	l.Level = levels[s]
+}

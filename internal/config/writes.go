@@ -1,0 +1,138 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
+	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
+	"github.com/bailiwick-dev/bailiwick/policy"
+)
+
+// gates are the operator's switches over what agents may write at all.
+func (c *Config) gates() yamlconf.Shape {
+	var keys []yamlconf.Key
+	g := &c.Rules.Gates
+	for _, s := range switches(g) {
+		keys = append(keys, yamlconf.Key{Name: s.key, Doc: s.doc, Shape: yamlconf.OneOf(s.gate, policy.AllGates()...)})
+	}
+	return yamlconf.Object(keys, yamlconf.NotEmpty)
+}
+
+// A gateSwitch is one of the gates in g.
+type gateSwitch struct {
+	key, variable, doc string
+	gate, filled       *policy.Gate // as it is, and with the default put in
+}
+
+func switches(g *policy.Gates) []gateSwitch {
+	f := g.Filled()
+	return []gateSwitch{
+		{"writes", "BAILIWICK_WRITES", "All writes: off, review (the default: a human approves each) or on. The variable BAILIWICK_WRITES can lower it", &g.Writes, &f.Writes},
+		{"raw_writes", "BAILIWICK_RAW_WRITES", "Writes to records as they are, besides writes: off (the default), review or on. BAILIWICK_RAW_WRITES can lower it", &g.RawWrites, &f.RawWrites},
+		{"schema_writes", "BAILIWICK_SCHEMA_WRITES", "Writes to the schema, besides writes: off (the default), review or on. BAILIWICK_SCHEMA_WRITES can lower it", &g.SchemaWrites, &f.SchemaWrites},
+	}
+}
+
+// Restrict lowers gates to what the environment variables BAILIWICK_WRITES, BAILIWICK_RAW_WRITES and
+// BAILIWICK_SCHEMA_WRITES say. They never widen one: a note tells of a variable that asks for it. A variable that holds
+// no gate is an error.
+func Restrict(g *policy.Gates, env func(string) (string, bool)) (notes []string, err error) {
+	var errs []error
+	for _, s := range switches(g) {
+		text, _ := env(s.variable)
+		if text == "" {
+			continue // as where it isn't set
+		}
+		asked, err := policy.ParseGate(text)
+		switch {
+		case err != nil:
+			errs = append(errs, fmt.Errorf("the environment variable %s %w", s.variable, err))
+		case asked.Less(*s.filled) == *s.filled && asked != *s.filled:
+			notes = append(notes, fmt.Sprintf("the environment variable %s asks for %s, and gates.%s is %s: variables only lower gates", s.variable, asked, s.key, *s.filled))
+		case asked != *s.filled:
+			*s.gate = asked
+		}
+	}
+	return notes, errors.Join(errs...)
+}
+
+// restrict lowers the gates to what the environment says, and notes what it says wrong.
+func (c *Config) restrict(r *yamlconf.Reader) {
+	notes, err := Restrict(&c.Rules.Gates, r.Env)
+	c.Notes = append(c.Notes, notes...)
+	if err != nil {
+		r.WrongAt("/gates", strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+}
+
+// A Review says what holds of all reviews; policy.Rules.Review has the rules (design 05).
+type Review struct {
+	Single bool          // the human behind an agent may decide alone about its changes
+	Life   time.Duration // how long a change waits for people; 0 takes 24 hours
+}
+
+// review is the list of rules, or an object that has more to say.
+func (c *Config) review() yamlconf.Shape {
+	rules := yamlconf.Items("rules", func(i int) (yamlconf.Shape, func()) {
+		rule := change.Rule{Name: reviewName(i)}
+		return yamlconf.Object([]yamlconf.Key{
+			{Name: "when", Doc: "Which changes: an expression over change (op, class, classes, fields, rows, action, tool, source, risk) and principal, in CEL, that yields true or false", Must: true, Shape: c.condition(&rule.When)},
+			{Name: "approvals", Doc: "How many people must approve", Shape: yamlconf.Count(&rule.Approvals, 1, 10)},
+			{Name: "risk", Doc: "What reviewers are shown: low, medium or high", Shape: yamlconf.OneOf(&rule.Risk, change.Low, change.Medium, change.High)},
+			{Name: "mode", Doc: "review, allow (it runs at once) or deny", Shape: yamlconf.OneOf(&rule.Mode, modes()...)},
+		}, nil), func() { c.Rules.Review = append(c.Rules.Review, rule) }
+	})
+	return yamlconf.Either(rules, yamlconf.Object([]yamlconf.Key{
+		{Name: "rules", Doc: "The rules; those that hold of a change count together", Shape: rules},
+		{Name: "single_operator", Doc: "true: the human behind an agent may approve its changes alone. The audit says so", Shape: yamlconf.Flag(&c.Review.Single)},
+		{Name: "life", Doc: "How long a change waits for people. Default 24h", Shape: yamlconf.Span(&c.Review.Life, time.Minute, 90*24*time.Hour)},
+	}, yamlconf.NotEmpty))
+}
+
+// condition is CEL over the facts of a change.
+func (c *Config) condition(into **expression.Condition) yamlconf.Shape {
+	return yamlconf.Text(`an expression over change, such as change.op == "delete"`, func(s string) string {
+		condition, err := c.expressions.CompileChange(s)
+		if err != nil {
+			return err.Error()
+		}
+		*into = condition
+		return ""
+	})
+}
+
+// Writes reports whether anything can be written to s: its gates are open for some kind of write, and s isn't read-only.
+func (c *Config) Writes(s Source) bool {
+	g := c.Rules.Gates.Filled()
+	return !s.ReadOnly && g.Writes != policy.Off && (g.RawWrites != policy.Off || g.SchemaWrites != policy.Off || len(c.Actions) > 0)
+}
+
+// setWriteURL reads write_url as url is read.
+func (s *Source) setWriteURL(folder, raw string) string {
+	var other Source
+	why := other.setURL(folder, raw)
+	s.WriteURL = other.URL
+	return why
+}
+
+// wrongWriteURL says why a write_url doesn't go with the url; "" when it does.
+func (s *Source) wrongWriteURL() string {
+	_, file := s.SQLite()
+	other := Source{URL: s.WriteURL}
+	_, otherFile := other.SQLite()
+	switch {
+	case s.WriteURL == "":
+		return ""
+	case s.ReadOnly:
+		return "the source is read_only; take one of the two out"
+	case file || otherFile:
+		return "an SQLite file has no accounts; take it out"
+	case s.MariaDB() != other.MariaDB():
+		return "must be of the same kind of database as url"
+	}
+	return ""
+}

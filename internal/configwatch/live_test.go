@@ -1,0 +1,84 @@
+package configwatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+)
+
+// TestLook writes a file step by step, with a look after each, and tells what was put into force and logged since.
+func TestLook(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "b.yaml")
+	write := func(text string) func() error {
+		return func() error { return os.WriteFile(path, []byte(text), 0o600) }
+	}
+	nothing := func() error { return nil }
+	const good, other = "sources: {a: {url: sqlite:x}}\n", "sources: {b: {url: sqlite:x}}\n"
+	if err := write(good)(); err != nil {
+		t.Fatal(err)
+	}
+	load := func() (*config.Config, error) { return config.Load(path) }
+	started, err := load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log strings.Builder
+	var applied []string
+	w := &Watcher{told: reading{config: started}, options: Options{Started: started, File: path, Load: load, Log: slog.New(slog.NewTextHandler(&log, nil)),
+		Apply: func(_ context.Context, c *config.Config) ([]string, error) {
+			if c.Sources[0].Name == "bad" {
+				return nil, errors.New("the rules don't fit")
+			}
+			applied = append(applied, c.Sources[0].Name)
+			return nil, nil
+		},
+		Restart: func(_, _ *config.Config) []string { return nil },
+	}}
+	for i, step := range []struct {
+		do   func() error
+		want string // what was put into force, how often the log tells of a refusal, whether notes do
+	}{
+		{nothing, "[] 0 false"},
+		{write(other), "[] 0 false"}, // seen, and not yet taken
+		{nothing, "[b] 0 false"},
+		{nothing, "[] 0 false"},
+		{write("sources: {c: {url: sqlite:x}}\n"), "[] 0 false"},
+		{write("sources: {d: {url: sqlite:x}}\n"), "[] 0 false"}, // still being written
+		{nothing, "[d] 0 false"},
+		{write("sources: ["), "[] 0 false"},
+		{write("sources: {e: {url: sqlite:x}}\n"), "[] 0 false"}, // half of it was never taken for a fault
+		{nothing, "[e] 0 false"},
+		{write("souces: {}\n"), "[] 0 false"},
+		{nothing, "[] 1 true"},
+		{nothing, "[] 0 true"}, // once
+		{func() error { return os.Remove(path) }, "[] 0 true"},
+		{nothing, "[] 1 true"},
+		{nothing, "[] 0 true"},
+		{write("sources: {bad: {url: sqlite:x}}\n"), "[] 0 true"},
+		{nothing, "[] 1 true"},
+		{nothing, "[] 0 true"},
+		{write(good), "[] 0 true"},
+		{nothing, "[a] 0 false"},
+		{write(other), "[] 0 false"},
+		{write(good), "[] 0 false"}, // and back
+		{nothing, "[] 0 false"},
+		{nothing, "[] 0 false"},
+	} {
+		if err := step.do(); err != nil {
+			t.Fatal(err)
+		}
+		log.Reset()
+		applied = nil
+		w.look(t.Context())
+		if got := fmt.Sprint(applied, " ", strings.Count(log.String(), "is refused"), " ", w.Notes() != nil); got != step.want {
+			t.Errorf("step %d: %s, want %s\n%s", i, got, step.want, log.String())
+		}
+	}
+}

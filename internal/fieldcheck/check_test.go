@@ -1,0 +1,229 @@
+package fieldcheck
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+func texts(all ...string) []value.Value {
+	out := make([]value.Value, len(all))
+	for i, s := range all {
+		out[i] = value.OfString(s)
+	}
+	return out
+}
+
+func read(t *testing.T, text string) value.Value {
+	t.Helper()
+	v, err := value.Read([]byte(text), 0)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return v
+}
+
+// letters are thirteen values, one more than a message lists.
+var letters = texts("aa", "bb", "cc", "dd", "ee", "ff", "gg", "hh", "ii", "jj", "kk", "ll", "mm")
+
+// opportunity is a field of each kind.
+var opportunity = []*schema.Field{
+	{Name: "Id", Type: schema.String, NotNull: true, Required: true, Generated: true},
+	{Name: "Name", Type: schema.String, NotNull: true, Required: true, Length: 5},
+	{Name: "Stage", Type: schema.String, NotNull: true, Default: "New", Values: texts("New", "Qualified", "Won")},
+	{Name: "Tags", Type: schema.String, Native: "multipicklist", Values: texts("Hot", "Cold", "Old")}, {Name: "Sets", Type: schema.String, Native: "MultiselectPicklist", Values: texts("A", "B")},
+	{Name: "Many", Type: schema.String, Values: letters}, {Name: "Dozen", Type: schema.String, Values: letters[:12]}, {Name: "None", Type: schema.String, Values: texts()},
+	{Name: "Amount", Type: schema.Decimal}, {Name: "Count", Type: schema.Integer}, {Name: "Owner", Type: schema.Integer}, {Name: "Share", Type: schema.Double},
+	{Name: "Open", Type: schema.Boolean}, {Name: "Close", Type: schema.Day}, {Name: "At", Type: schema.Date},
+	{Name: "Key", Type: schema.UUID}, {Name: "Raw", Type: schema.Bytes, Length: 3}, {Name: "List", Type: schema.Array}, {Name: "Doc", Type: schema.JSON}, {Name: "What", Type: schema.Any, Length: 2},
+	{Name: "Box", Type: schema.Opaque}, {Name: "Level", Type: schema.Integer, Values: []value.Value{value.OfInt(1), value.OfInt(2)}},
+}
+
+// TestValue is a field and a value → the value as the field holds it, or "rule: message [near]".
+func TestValue(t *testing.T) {
+	for _, c := range []struct{ field, v, want string }{
+		{"Name", `"Äpfel"`, `"Äpfel"`},
+		{"Name", `"Äpfel1"`, `length: Name holds at most 5 characters, not 6`},
+		{"Name", `7`, `type: Name must be a text, not 7`},
+		{"Name", `["a"]`, `type: Name must be a text, not a list`},
+		{"Name", `{}`, `type: Name must be a text, not an object`},
+		{"Name", `true`, `type: Name must be a text, not true`},
+		{"Name", `null`, `required: Name can't be null`},
+		{"Id", `null`, `null`}, // the source fills it in
+		{"Amount", `null`, `null`},
+		{"Stage", `null`, `required: Stage can't be null`},
+		{"Stage", `"Won"`, `"Won"`},
+		{"Stage", `"Wn"`, `values: Stage must be one of New, Qualified, Won, not "Wn"; did you mean Won? [Won]`},
+		{"Stage", `"Lost and found"`, `values: Stage must be one of New, Qualified, Won, not "Lost and found"`},
+		{"Stage", `""`, `values: Stage must be one of New, Qualified, Won, not ""`},
+		{"Stage", `"New;Won"`, `values: Stage must be one of New, Qualified, Won, not "New;Won"`},
+		{"Stage", `1`, `type: Stage must be a text, not 1`},
+		{"Tags", `"Hot;Old"`, `"Hot;Old"`},
+		{"Tags", `"Hot;Warm"`, `values: Tags must be one of Hot, Cold, Old, not "Warm"`},
+		{"Tags", `"Hot;"`, `values: Tags must be one of Hot, Cold, Old, not ""`},
+		{"Sets", `"A;B"`, `"A;B"`},
+		{"Many", `"aaa"`, `values: Many can't be "aaa", which is none of its 13 values; did you mean aa? [aa]`},
+		{"Many", `"something else"`, `values: Many can't be "something else", which is none of its 13 values`},
+		{"Many", `"mm"`, `"mm"`},
+		{"Dozen", `"something else"`, `values: Dozen must be one of aa, bb, cc, dd, ee, ff, gg, hh, ii, jj, kk, ll, not "something else"`},
+		{"None", `"a"`, `values: None must be one of , not "a"`},
+		{"Level", `2`, `2`},
+		{"Level", `3`, `values: Level must be one of 1, 2, not "3"`},
+		{"Amount", `12.50`, `12.50`},
+		{"Amount", `"12"`, `type: Amount must be a number, not the text "12"`},
+		{"Share", `0.5`, `0.5`},
+		{"Share", `true`, `type: Share must be a number, not true`},
+		{"Count", `9007199254740993`, `9007199254740993`},
+		{"Count", `3.0`, `3`},
+		{"Count", `1.5`, `type: Count must be a whole number of at most 64 bits, not 1.5`},
+		{"Count", `"1"`, `type: Count must be a whole number of at most 64 bits, not the text "1"`},
+		{"Count", `9223372036854775808`, `type: Count must be a whole number of at most 64 bits, not 9223372036854775808`},
+		{"Owner", `7`, `7`},
+		{"Owner", `"7"`, `7`},
+		{"Owner", `"-7"`, `-7`},
+		{"Owner", `"07"`, `type: Owner must be a whole number of at most 64 bits, not the text "07"`},
+		{"Owner", `"99999999999999999999"`, `type: Owner must be a whole number of at most 64 bits, not the text "99999999999999999999"`},
+		{"Open", `false`, `false`},
+		{"Open", `"true"`, `type: Open must be true or false, not the text "true"`},
+		{"Open", `1`, `type: Open must be true or false, not 1`},
+		{"Close", `"2026-01-31"`, `"2026-01-31"`},
+		{"Close", `"2026-02-30"`, `type: Close must be a date without a time, as in 2026-01-31, not the text "2026-02-30"`},
+		{"Close", `"2026-01-31T00:00:00Z"`, `type: Close must be a date without a time, as in 2026-01-31, not the text "2026-01-31T00:00:00Z"`},
+		{"Close", `5`, `type: Close must be a date without a time, as in 2026-01-31, not 5`},
+		{"At", `"2026-01-31T10:00:00+01:00"`, `"2026-01-31T09:00:00Z"`},
+		{"At", `"2026-01-31"`, `"2026-01-31"`},
+		{"At", `"soon"`, `type: At must be a date in ISO 8601, as in 2026-01-31T13:00:00Z, not the text "soon"`},
+		{"Key", `"0B0E7A4C-8F5B-4E39-9D7F-3C0C5D1C2A11"`, `"0b0e7a4c-8f5b-4e39-9d7f-3c0c5d1c2a11"`},
+		{"Key", `"x"`, `type: Key must be a UUID, not the text "x"`},
+		{"Raw", `"aGk="`, `"aGk="`},
+		{"Raw", `"aGVsbG8="`, `"aGVsbG8="`}, // Length is of texts
+		{"Raw", `"%"`, `type: Raw must be bytes in base64, not the text "%"`},
+		{"Raw", `5`, `type: Raw must be bytes in base64, not 5`},
+		{"List", `["x"]`, `["x"]`},
+		{"List", `{}`, `type: List must be a list, not an object`},
+		{"Doc", `{"a": [1]}`, `{"a":[1]}`},
+		{"Doc", `"x"`, `"x"`},
+		{"What", `1`, `1`},
+		{"What", `"x"`, `"x"`},
+		{"What", `true`, `true`},
+		{"What", `[]`, `type: What must be a text, a number or a boolean, not a list`},
+		{"What", `"xyz"`, `length: What holds at most 2 characters, not 3`},
+		{"Box", `{}`, `{}`},
+	} {
+		var f *schema.Field
+		for _, one := range opportunity {
+			if one.Name == c.field {
+				f = one
+			}
+		}
+		fitted, fault := Value(f, read(t, c.v), "/data/x", Options{Key: func(name string) bool { return name == "Owner" }})
+		got := string(fitted.AppendJSON(nil))
+		if fault != nil {
+			got = fault.Rule + ": " + fault.Message
+			if fault.Near != nil {
+				got += fmt.Sprint(" ", fault.Near)
+			}
+			if fault.Pointer != "/data/x" || fault.Field != c.field {
+				t.Errorf("%s %s: %+v", c.field, c.v, fault)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s %s: got\n%s\nwant\n%s", c.field, c.v, got, c.want)
+		}
+	}
+}
+
+// TestKinds is values that no JSON has: what expressions give.
+func TestKinds(t *testing.T) {
+	day, instant := value.OfDay(0), value.OfDay(0)
+	if at, ok := value.OfDateText("2026-01-31T13:00:00Z"); ok {
+		instant = at
+	}
+	for _, c := range []struct {
+		typ  schema.Type
+		v    value.Value
+		kind value.Kind
+		ok   bool
+	}{
+		{schema.Date, instant, value.Date, true}, {schema.Date, day, value.Day, true}, {schema.Day, day, value.Day, true}, {schema.Day, instant, 0, false},
+		{schema.Bytes, value.OfBytes("hi"), value.Bytes, true}, {schema.Bytes, value.OfString("aGk="), value.Bytes, true}, {schema.Integer, value.OfInt(1), value.Int, true},
+		{schema.Any, instant, 0, false},
+	} {
+		fitted, fault := Value(&schema.Field{Name: "f", Type: c.typ}, c.v, "", Options{})
+		if (fault == nil) != c.ok || c.ok && fitted.Kind() != c.kind {
+			t.Errorf("%v as %v: %v %v", c.v, c.typ, fitted.Kind(), fault)
+		}
+	}
+	if v, fault := Value(opportunity[0], value.OfInt(1), "", Options{}); fault == nil || v.Kind() != value.Int {
+		t.Error("what doesn't fit is given back as it came", v)
+	}
+}
+
+// TestRecord is values and options → "pointer rule message", one line each, and the problem's first words.
+func TestRecord(t *testing.T) {
+	deal := opportunity[1:3]
+	titled := map[string]string{"title": "Name"}
+	for _, c := range []struct {
+		values  string
+		options Options
+		want    string
+	}{
+		{`{"Name": "Acme"}`, Options{At: "/data"}, ""},
+		{`{}`, Options{At: "/data"}, "/data required Name is required"},
+		{`[]`, Options{At: "/data"}, "/data type must be an object with values by field"},
+		{`{"Name": null}`, Options{At: "/data"}, "/data/Name required Name can't be null"},
+		{`{"Name": "A", "Nmae": "B"}`, Options{At: "/data"}, `/data/Nmae unknown there is no field "Nmae"; did you mean Name?`},
+		{`{"Name": "A", "a/b~": 1}`, Options{At: "/data"}, `/data/a~1b~0 unknown there is no field "a/b~"`},
+		{`{"Stage": "x1234567890123", "Zip": "a"}`, Options{At: "/data"}, "/data/Stage values Stage must be one of New, Qualified, Won, not \"x1234567890123\"\n/data/Zip unknown there is no field \"Zip\"\n/data required Name is required"},
+		{`{"Stage": "Won"}`, Options{Changes: true}, ""},
+		{`{"Name": null}`, Options{Changes: true}, "/Name required Name can't be null"},
+		{`{"title": "A"}`, Options{Fields: titled}, ""},
+		{`{"title": "A long one"}`, Options{Fields: titled}, "/title length Name holds at most 5 characters, not 10"},
+		{`{"title": "A", "Name": "A long one"}`, Options{Fields: titled}, "/Name length Name holds at most 5 characters, not 10"},
+		{`{"Name": "A", "dry_run": true}`, Options{Others: true}, ""},
+		{`{"Name": "A", "dry_run": true}`, Options{}, `/dry_run unknown there is no field "dry_run"`},
+		{`{"Name": "A", "What": [null]}`, Options{Open: true}, ""},
+		{`{"Name": "A", "What": [null]}`, Options{}, `/What type What must be a text, a number or a boolean, not a list`},
+	} {
+		fields := deal
+		if strings.Contains(c.values, "What") {
+			fields = opportunity
+		}
+		var lines []string
+		faults := Record(fields, read(t, c.values), c.options)
+		for _, f := range faults {
+			lines = append(lines, fmt.Sprint(f.Pointer, " ", f.Rule, " ", f.Message))
+		}
+		if got := strings.Join(lines, "\n"); got != c.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", c.values, got, c.want)
+		}
+		err := Problem(faults)
+		if (err == nil) != (c.want == "") {
+			t.Fatalf("%s: the problem is %v", c.values, err)
+		}
+		if p := problem.Of(err); err != nil && (p.Code != problem.InvalidArgument || p.Kind != faults[0].Rule || p.Pointer != faults[0].Pointer || len(p.Faults) != len(faults)) {
+			t.Errorf("%s: the problem is %+v", c.values, p)
+		}
+	}
+}
+
+// TestProblem: three faults are told in words, the others counted; the nearest names are those of the first.
+func TestProblem(t *testing.T) {
+	for _, c := range []struct{ values, detail, near string }{
+		{`{"xxx1": 1, "xxx2": 1, "xxx3": 1}`, `there is no field "xxx1"; there is no field "xxx2"; there is no field "xxx3"`, "[]"},
+		{`{"xxx1": 1, "xxx2": 1, "xxx3": 1, "Nam": 1}`, `there is no field "xxx1"; there is no field "xxx2"; there is no field "xxx3"; and 1 more`, "[]"},
+		{`{"Nam": 1, "Stag": 1}`, `there is no field "Nam"; did you mean Name?; there is no field "Stag"; did you mean Stage?`, "[Name]"},
+	} {
+		p := problem.Of(Problem(Record(opportunity, read(t, c.values), Options{Changes: true})))
+		if p.Detail != c.detail || fmt.Sprint(p.Near) != c.near {
+			t.Errorf("%s: %s %v", c.values, p.Detail, p.Near)
+		}
+	}
+	if got := Pointer("/a", strings.Repeat("x", 1000)); len(got) > 400 || !strings.HasPrefix(got, "/a/xxx") {
+		t.Error("a long name is cut:", len(got))
+	}
+}

@@ -1,0 +1,118 @@
+package netguard
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// ErrHost says that something else than the one host was to be dialled.
+var ErrHost = errors.New("the address is not the one that was configured")
+
+// Options are how the one host is reached.
+type Options struct {
+	Roots    *x509.CertPool // whose certificates are believed; nil takes the system's
+	Resolver *net.Resolver  // nil takes the system's
+}
+
+// Parse reads the URL of the one place that is sent to: http or https, a host, perhaps a port and a path. What else a
+// URL can have is refused. Errors don't repeat the text, for it can hold a password.
+func Parse(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return nil, errors.New("is no URL")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, errors.New("must begin with https:// or http://")
+	case u.Opaque != "" || u.Hostname() == "":
+		return nil, errors.New("has no host")
+	case strings.ContainsFunc(u.Host, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return nil, errors.New("has a host that is not written in ASCII; write its xn-- form")
+	case u.User != nil:
+		return nil, errors.New("holds a name or a password; give these as a credential")
+	case u.RawQuery != "" || u.ForceQuery:
+		return nil, errors.New("has a query; give a key that belongs there as a credential")
+	case u.Fragment != "" || strings.Contains(text, "#"):
+		return nil, errors.New("has a fragment")
+	}
+	return u, nil
+}
+
+// Transport returns what sends to the scheme, host and port of to, and nowhere else. It speaks HTTP/1.1, asks no proxy,
+// keeps no cookies and follows nothing. Addresses that aren't of the Internet are refused when they are dialled, but for
+// those of the kinds of network that the host leads to now: so an API inside can be named, and one outside can't come to
+// lead inside. It looks the host up, for two seconds at most; where that fails, it is looked up when it is first dialled.
+func Transport(to *url.URL, o Options) *http.Transport {
+	h := &host{address: address(to), resolver: cmp.Or(o.Resolver, net.DefaultResolver)}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	_, _ = h.networks(ctx) // dial says what is wrong
+	protocols := &http.Protocols{}
+	protocols.SetHTTP1(true)
+	return &http.Transport{DialContext: h.dial, Protocols: protocols, TLSClientConfig: &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: 64 << 10, MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute}
+}
+
+func address(u *url.URL) string {
+	return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme]))
+}
+
+// A host is what may be dialled.
+type host struct {
+	address  string // host:port
+	resolver *net.Resolver
+
+	mu      sync.Mutex
+	allowed []Network // nil until the host was found
+}
+
+func (h *host) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if !strings.EqualFold(address, h.address) {
+		return nil, ErrHost
+	}
+	allowed, err := h.networks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d := dialerTo(allowed...)
+	d.Resolver = h.resolver
+	return d.DialContext(ctx, network, address)
+}
+
+// networks returns the Internet and the kinds of network that the host led to when it was first found.
+func (h *host) networks(ctx context.Context) ([]Network, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.allowed != nil {
+		return h.allowed, nil
+	}
+	name, _, err := net.SplitHostPort(h.address)
+	if err != nil {
+		return nil, fmt.Errorf("read the address: %w", err)
+	}
+	found := []netip.Addr{}
+	if a, err := netip.ParseAddr(name); err == nil {
+		found = append(found, a)
+	} else if found, err = h.resolver.LookupNetIP(ctx, "ip", name); err != nil {
+		return nil, err
+	}
+	allowed := []Network{Internet}
+	for _, a := range found {
+		if n := Of(a); !slices.Contains(allowed, n) {
+			allowed = append(allowed, n)
+		}
+	}
+	h.allowed = allowed
+	return allowed, nil
+}

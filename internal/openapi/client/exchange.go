@@ -1,0 +1,194 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"sync/atomic"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
+	"github.com/bailiwick-dev/bailiwick/internal/trace"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// exchange sends m to at and reads the answer. A credential that the API doesn't accept is got anew, once; a write isn't
+// sent again even then.
+func (s *Sender) exchange(ctx context.Context, m Message, at *url.URL) (*Response, *failure) {
+	for renewed := false; ; renewed = true {
+		r, f := s.request(ctx, m, at)
+		if f != nil {
+			return nil, f
+		}
+		res, f := s.roundTrip(ctx, m, r)
+		if f != nil || res.Status != http.StatusUnauthorized || renewed {
+			return res, f
+		}
+		renewer, ok := s.o.Credential.(credential.Renewer)
+		if !ok || !renewer.Renew(m.Who, r) || !m.Repeat {
+			return res, nil
+		}
+	}
+}
+
+// request builds what goes out, the credential included.
+func (s *Sender) request(ctx context.Context, m Message, at *url.URL) (*http.Request, *failure) {
+	var body io.Reader
+	if m.Request.Body != nil {
+		body = bytes.NewReader(m.Request.Body)
+	}
+	r, err := http.NewRequestWithContext(ctx, m.Request.Method, "", body)
+	if err != nil {
+		return nil, &failure{problem: &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "no_request", Err: err}, final: true}
+	}
+	own := *at
+	r.URL, r.Host, r.Header = &own, at.Host, maps.Clone(m.Request.Header)
+	if r.Header == nil {
+		r.Header = http.Header{}
+	}
+	if m.Request.Body == nil {
+		r.Header.Del("Content-Type") // there are servers that refuse an empty body of that type
+	}
+	if r.Header.Get("User-Agent") == "" {
+		r.Header.Set("User-Agent", "bailiwick")
+	}
+	if parent := trace.Parent(ctx); parent != "" && r.Header.Get("Traceparent") == "" {
+		r.Header.Set("Traceparent", parent)
+	}
+	if m.Key != "" {
+		r.Header.Set("Idempotency-Key", m.Key)
+	}
+	if s.o.Credential == nil {
+		return r, nil
+	}
+	if err := s.o.Credential.Apply(ctx, m.Who, r); err != nil {
+		return nil, withoutCredential(ctx, err)
+	}
+	if r.URL.Scheme != at.Scheme || r.URL.Host != at.Host || r.Host != at.Host || r.URL.EscapedPath() != at.EscapedPath() {
+		return nil, withoutCredential(ctx, problem.Said("the credential changes where the request goes"))
+	}
+	for name, values := range r.Header {
+		if !isToken(name) || !oneLine(values...) {
+			return nil, withoutCredential(ctx, problem.Said("the credential can't stand in a header"))
+		}
+	}
+	return r, nil
+}
+
+// roundTrip sends r once and reads the answer whole.
+func (s *Sender) roundTrip(ctx context.Context, m Message, r *http.Request) (*Response, *failure) {
+	transport := s.writes
+	if m.Repeat {
+		transport = s.reads
+	}
+	var out atomic.Pointer[line]
+	var before atomic.Int64
+	r = r.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) {
+		l := lineOf(i.Conn)
+		before.Store(l.written.Load())
+		out.Store(l)
+	}}))
+	sent := func() bool {
+		l := out.Load()
+		return s.o.Handler != nil || l != nil && l.written.Load() > before.Load()
+	}
+	res, err := transport.RoundTrip(r)
+	if err != nil {
+		return nil, broken(ctx, err, sent())
+	}
+	defer res.Body.Close()
+	answer, err := s.read(res)
+	if err != nil {
+		return nil, broken(ctx, err, true)
+	}
+	return answer, nil
+}
+
+// read reads an answer.
+func (s *Sender) read(res *http.Response) (*Response, error) {
+	if isStream(res.Header) {
+		return nil, errStream
+	}
+	if res.StatusCode < 200 {
+		return nil, errMalformed
+	}
+	body, err := io.ReadAll(io.LimitReader(res.Body, int64(s.o.MaxBody)+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(body) > s.o.MaxBody {
+		return nil, errLarge
+	}
+	if encoding := res.Header.Get("Content-Encoding"); len(body) > 0 && encoding != "" && !strings.EqualFold(encoding, "identity") {
+		return nil, errMalformed
+	}
+	res.Header.Del("Set-Cookie")
+	return &Response{Status: res.StatusCode, Header: res.Header, MediaType: mediaType(res.Header), Body: body}, nil
+}
+
+// mediaType returns the media type of an answer, without parameters.
+func mediaType(h http.Header) string {
+	kind, _, _ := strings.Cut(h.Get("Content-Type"), ";")
+	return strings.ToLower(strings.TrimSpace(kind))
+}
+
+// isStream reports whether an answer goes on until somebody has enough.
+func isStream(h http.Header) bool {
+	kind := mediaType(h)
+	return kind == "text/event-stream" || kind == "multipart/x-mixed-replace"
+}
+
+// A line is a connection that tells whether anything was written.
+type line struct {
+	net.Conn
+	written atomic.Int64 // writes that were begun, less those of which nothing left
+}
+
+// Write implements net.Conn.
+func (l *line) Write(b []byte) (int, error) {
+	l.written.Add(1)
+	n, err := l.Conn.Write(b)
+	if n == 0 && err != nil {
+		l.written.Add(-1)
+	}
+	return n, err
+}
+
+// counted makes connections of t tell whether anything was written.
+func counted(t *http.Transport) *http.Transport {
+	dial := t.DialContext
+	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &line{Conn: c}, nil
+	}
+	return t
+}
+
+func lineOf(c net.Conn) *line {
+	if over, ok := c.(interface{ NetConn() net.Conn }); ok { // TLS
+		c = over.NetConn()
+	}
+	l, _ := c.(*line)
+	return l
+}
+
+// withoutCredential says that nothing was sent for want of a credential.
+func withoutCredential(ctx context.Context, err error) *failure {
+	if ctx.Err() != nil {
+		return broken(ctx, err, false)
+	}
+	p, ok := errors.AsType[*problem.Error](err)
+	if !ok {
+		p = &problem.Error{Code: problem.Upstream, Detail: "the gateway can't sign in to the API for now", Kind: "credential", Err: err}
+	}
+	return &failure{problem: p, final: true}
+}

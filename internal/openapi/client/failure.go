@@ -1,0 +1,169 @@
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/internal/netguard"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// A failure is an attempt without an answer.
+type failure struct {
+	problem *problem.Error
+	sent    bool // something of the request may have left
+	final   bool // another attempt fails alike
+}
+
+// What is wrong with answers.
+var (
+	errLarge     = problem.Said("the answer is too large")
+	errStream    = problem.Said("the answer is a stream of events")
+	errMalformed = problem.Said("the answer is not HTTP, or not as it says")
+	errCut       = problem.Said("the connection was cut")
+)
+
+// broken says why an attempt has no answer. What it tells is in our words, and so is what it logs but for the errors of
+// networks: other texts can repeat what the API sent, which can repeat the credential.
+func broken(ctx context.Context, err error, sent bool) *failure {
+	p := &problem.Error{Code: problem.Upstream, Err: loggable(err)}
+	f := &failure{problem: p, sent: sent}
+	_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
+	switch {
+	case ctx.Err() == context.Canceled:
+		p.Code, p.Detail, f.final = problem.Cancelled, "the call was cancelled", true
+	case ctx.Err() != nil:
+		p.Code, p.Detail, f.final = problem.Timeout, "the API did not answer in time", true
+	case errors.Is(err, netguard.ErrPrivate) || errors.Is(err, netguard.ErrHost):
+		p.Detail, p.Kind, f.final = "the API can't be reached", "private_address", true
+	case certificate:
+		p.Detail, p.Kind, f.final = "the API can't be reached", "certificate", true
+	case err == errLarge:
+		p.Detail, p.Kind, f.final = "what the API answered is too large", "too_large", true
+		p.Suggestion = "Ask for less: fewer items a page, a filter, or one item alone"
+	case err == errStream:
+		p.Code, p.Detail, p.Kind, f.final = problem.Unsupported, "the API answers with a stream of events (text/event-stream), which can't be read here", "stream", true
+	case sent:
+		p.Detail, p.Kind = "the API broke off, or answered what can't be read", "broken"
+	default:
+		p.Detail, p.Kind = "the API can't be reached", "unreachable"
+	}
+	return f
+}
+
+// loggable returns err as far as it holds no text of the API.
+func loggable(err error) error {
+	var known interface{ LogText() string }
+	if errors.As(err, &known) || errors.Is(err, netguard.ErrPrivate) {
+		return err
+	}
+	if e, ok := errors.AsType[*net.OpError](err); ok {
+		return e
+	}
+	if e, ok := errors.AsType[*net.DNSError](err); ok {
+		return e
+	}
+	if e, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return e
+	}
+	for _, e := range []error{context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, e) {
+			return e
+		}
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errCut
+	}
+	return errMalformed
+}
+
+// redirected says that the API redirects what isn't followed. What a write did that was redirected is known only where
+// the status says that it is to be sent again as it is.
+func redirected(status int, why string) *failure {
+	return &failure{final: true, sent: status != http.StatusTemporaryRedirect && status != http.StatusPermanentRedirect,
+		problem: &problem.Error{Code: problem.Upstream, Detail: fmt.Sprintf("the API redirects (status %d), which is not followed here", status), Kind: "redirect", Err: problem.Said(why)}}
+}
+
+// again reports whether another attempt may end otherwise.
+func again(res *Response, f *failure) bool {
+	if f != nil {
+		return !f.final
+	}
+	switch res.Status {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
+}
+
+// ended returns what the last attempt came to.
+func ended(res *Response, f *failure, asked time.Duration) (*Response, *failure) {
+	if f == nil && res.Status == http.StatusTooManyRequests {
+		return nil, limited(asked)
+	}
+	return res, f
+}
+
+// limited says that the API takes no more for now. An API that doesn't say for how long is left in peace for as long as
+// the gateway's own limits ask.
+func limited(asked time.Duration) *failure {
+	if asked <= 0 {
+		asked = time.Second + rand.N(4*time.Second).Truncate(time.Millisecond)
+	}
+	return &failure{final: true, problem: &problem.Error{Code: problem.RateLimited, Detail: "the API takes no more calls for now", Suggestion: "Wait, then send the same call again",
+		RetryAfter: asked, Kind: "upstream_rate"}}
+}
+
+// backoff is how long to wait after the n-th attempt: twice as long each time, some more or less.
+func backoff(n int) time.Duration {
+	d := 200 * time.Millisecond << min(n-1, 6)
+	return d/2 + rand.N(d)
+}
+
+// longest is the longest time that a Retry-After is believed to mean.
+const longest = 24 * time.Hour
+
+// retryAfter returns how long an answer asks to wait, in seconds or by a date; 0 where it doesn't.
+func retryAfter(res *Response, now time.Time) time.Duration {
+	if res == nil {
+		return 0
+	}
+	text := strings.TrimSpace(res.Header.Get("Retry-After"))
+	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
+		return min(time.Duration(seconds)*time.Second, longest)
+	}
+	if date, err := http.ParseTime(text); err == nil {
+		return min(max(date.Sub(now), 0), longest)
+	}
+	return 0
+}
+
+func refuse(at, format string, args ...any) error {
+	return &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: fmt.Sprintf(format, args...)}
+}
+
+// oneLine reports whether texts can be values of headers.
+func oneLine(texts ...string) bool {
+	for _, text := range texts {
+		if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+			return false
+		}
+	}
+	return true
+}
+
+// isToken reports whether name can be the name of a header (RFC 9110).
+func isToken(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
+		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+	})
+}

@@ -1,0 +1,290 @@
+package client
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/internal/netguard"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+func discard() *log.Logger { return log.New(io.Discard, "", 0) }
+
+// secret is in the credential of each message; nothing that is told or logged has it.
+const secret = "swordfish"
+
+// answers are what a hostile API says, and what becomes of it. What is unsure is so for writes alone.
+var answers = map[string]struct {
+	answer func(n int, c net.Conn)
+	want   string // what an agent sees of a read
+	write  string // and of a write; "" for the same
+	sure   bool   // nobody needs to ask what became of a write
+}{
+	"closes":             {says(""), "upstream_error: the API broke off, or answered what can't be read", "", false},
+	"no HTTP":            {says("220 mail.internal ESMTP " + secret + "\r\n"), "upstream_error: the API broke off, or answered what can't be read", "", false},
+	"bad header":         {says("HTTP/1.1 200 OK\r\nno colon " + secret + "\r\n\r\n"), "upstream_error: the API broke off, or answered what can't be read", "", false},
+	"cut body":           {says("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{}"), "upstream_error: the API broke off, or answered what can't be read", "", false},
+	"cut chunks":         {says("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n"), "upstream_error: the API broke off, or answered what can't be read", "", false},
+	"bad gzip":           {says("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}"), "upstream_error: the API broke off, or answered what can't be read", "", false},
+	"unknown encoding":   {says("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 2\r\n\r\n{}"), "upstream_error: the API broke off, or answered what can't be read", "", false},
+	"another protocol":   {says("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"), "upstream_error: the API broke off, or answered what can't be read", "", false},
+	"two lengths":        {says("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{} "), "upstream_error: the API broke off, or answered what can't be read", "", false},
+	"large":              {says("HTTP/1.1 200 OK\r\nContent-Length: 100001\r\n\r\n" + strings.Repeat("a", 100001)), "upstream_error: what the API answered is too large", "", false},
+	"bomb":               {says(bomb()), "upstream_error: what the API answered is too large", "", false},
+	"endless":            {endless("HTTP/1.1 200 OK\r\n\r\n", strings.Repeat("a", 1000), 0), "upstream_error: what the API answered is too large", "", false},
+	"endless headers":    {endless("HTTP/1.1 200 OK\r\n", "X-A: "+strings.Repeat("a", 1000)+"\r\n", 0), "upstream_error: the API broke off, or answered what can't be read", "", false},
+	"endless 103":        {endless("", "HTTP/1.1 103 Early Hints\r\nX-A: "+strings.Repeat("a", 1000)+"\r\n\r\n", 0), "upstream_error: the API broke off, or answered what can't be read", "", false},
+	"drips":              {endless("HTTP/1.1 200 OK\r\n\r\n", "a", 20*time.Millisecond), "timeout: the API did not answer in time", "", false},
+	"drips headers":      {endless("HTTP/1.1 200 OK\r\n", "X: y\r\n", 20*time.Millisecond), "timeout: the API did not answer in time", "", false},
+	"silent":             {func(_ int, c net.Conn) { _, _ = c.Read(make([]byte, 1)) }, "timeout: the API did not answer in time", "", false},
+	"events":             {endless("HTTP/1.1 200 OK\r\nContent-Type: Text/Event-Stream; charset=utf-8\r\n\r\n", "data: x\n\n", 20*time.Millisecond), "unsupported_by_source: the API answers with a stream of events (text/event-stream), which can't be read here", "", false},
+	"redirects 301":      {redirect(301, "http://127.0.0.1:1/x"), "upstream_error: the API redirects (status 301), which is not followed here", "", false},
+	"redirects 307":      {redirect(307, "http://127.0.0.1:1/x"), "upstream_error: the API redirects (status 307), which is not followed here", "", true},
+	"redirects no URL":   {redirect(308, "http://["), "upstream_error: the API redirects (status 308), which is not followed here", "", true},
+	"redirects nowhere":  {says("HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n"), "upstream_error: the API redirects (status 302), which is not followed here", "", false},
+	"redirects in place": {func(n int, c net.Conn) { redirect(307, "/api/"+fmt.Sprint(n))(n, c) }, "upstream_error: the API redirects (status 307), which is not followed here", "", true},
+	"too many":           {says("HTTP/1.1 429 Too Many Requests\r\nRetry-After: 5\r\nContent-Length: 0\r\n\r\n"), "rate_limited: the API takes no more calls for now", "", true},
+}
+
+func redirect(status int, to string) func(int, net.Conn) {
+	return says(fmt.Sprintf("HTTP/1.1 %d x\r\nLocation: %s\r\nContent-Length: 0\r\n\r\n", status, to))
+}
+
+func endless(begin, again string, every time.Duration) func(int, net.Conn) {
+	return func(_ int, c net.Conn) {
+		_, err := io.WriteString(c, begin)
+		for err == nil {
+			_, err = io.WriteString(c, again)
+			time.Sleep(every)
+		}
+	}
+}
+
+func bomb() string {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = w.Write(make([]byte, 64<<20))
+	w.Close()
+	return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", b.Len(), b.String())
+}
+
+// TestHostile: whatever an API answers, an agent is told calmly, logs have no secret, and a write is sent once.
+func TestHostile(t *testing.T) {
+	for name, tt := range answers {
+		for _, m := range []Message{get("/a"), post("/a", "{}")} {
+			t.Run(name+" "+m.Request.Method, func(t *testing.T) {
+				t.Parallel()
+				a := listen(t, func(n int, c net.Conn) { defer c.Close(); tt.answer(n, c) })
+				s := sender(t, Options{Base: a.url + "/api", Credential: credential.Query{Name: "key", Value: secret}, MaxBody: 100000, Timeout: 400 * time.Millisecond, Attempts: 2})
+				begun := time.Now()
+				_, err := s.Send(t.Context(), m)
+				p := problem.Of(err)
+				if p == nil {
+					t.Fatal("no error")
+				}
+				if p.Error() != tt.want {
+					t.Error(p)
+				}
+				if told := fmt.Sprint(p.Detail, p.Suggestion, p.Near, p.Err); strings.Contains(told, secret) || strings.Contains(p.Detail+p.Suggestion, "127.0.0.1") {
+					t.Error(told)
+				}
+				if took := time.Since(begun); took > 2*time.Second {
+					t.Error(took)
+				}
+				if unsure := errors.Is(err, ErrUnsure); unsure != (!m.Repeat && !tt.sure) {
+					t.Error("unsure:", unsure)
+				}
+				if n := len(a.requests()); !m.Repeat && n != 1 || n > 6 {
+					t.Error(n, "requests")
+				}
+			})
+		}
+	}
+}
+
+// TestRedirects: what is followed for a GET, and with what; another host never hears of it.
+func TestRedirects(t *testing.T) {
+	other := listen(t, says(fine))
+	for name, tt := range map[string]struct {
+		to   string
+		want string // the target of the second request, "" for none
+	}{
+		"path":             {"/api/b", "/api/b?key=" + secret},
+		"relative":         {"b", "/api/b?key=" + secret},
+		"base itself":      {"/api", "/api?key=" + secret},
+		"whole":            {"BASE/api/b?c=1", "/api/b?c=1&key=" + secret},
+		"key sent back":    {"/api/b?key=theirs&c=%2F", "/api/b?c=%2F&key=" + secret},
+		"encoded":          {"/api/a%2Fb", "/api/a%2Fb?key=" + secret},
+		"another host":     {other.url + "/api/b", ""},
+		"no scheme":        {strings.TrimPrefix(other.url, "http:") + "/api/b", ""},
+		"user":             {"http://x@HOST/api/b", ""},
+		"name of the same": {"http://localhost:PORT/api/b", ""},
+		"scheme":           {"https://HOST/api/b", ""},
+		"port":             {"http://127.0.0.1/api/b", ""},
+		"out of prefix":    {"/apis/b", ""},
+		"up":               {"../b", ""},
+		"up, encoded":      {"/api/%2e%2e/b", ""},
+		"up, slash":        {"/api/x%2f..%2f..%2fb", ""},
+		"backslash":        {`/api/..\b`, ""},
+		"host behind":      {`\\example.com/api`, ""},
+		"file":             {"file:///etc/passwd", ""},
+		"opaque":           {"http:/api/b", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var host, base string
+			a := listen(t, func(n int, c net.Conn) {
+				if n > 1 {
+					says(fine)(n, c)
+					return
+				}
+				to := strings.NewReplacer("BASE", base, "HOST", host, "PORT", host[strings.LastIndex(host, ":")+1:]).Replace(tt.to)
+				redirect(302, to)(n, c)
+			})
+			base, host = a.url, strings.TrimPrefix(a.url, "http://")
+			s := sender(t, Options{Base: base + "/api", Credential: credential.Query{Name: "key", Value: secret}, Attempts: 1})
+			res, err := s.Send(t.Context(), get("/a"))
+			if tt.want == "" {
+				if problem.CodeOf(err) != problem.Upstream || len(a.requests()) != 1 {
+					t.Error(err, a.requests())
+				}
+				return
+			}
+			if err != nil || res.Status != 200 || len(a.requests()) != 2 || !strings.HasPrefix(a.requests()[1], "GET "+tt.want+" HTTP/1.1\r\n") {
+				t.Error(err, a.requests())
+			}
+		})
+	}
+	if got := other.requests(); len(got) > 0 {
+		t.Error(got)
+	}
+	a := listen(t, redirect(302, "/b"))
+	m := get("/a")
+	m.Repeat = false // a GET that changes something
+	if _, err := sender(t, Options{Base: a.url}).Send(t.Context(), m); !errors.Is(err, ErrUnsure) || len(a.requests()) != 1 {
+		t.Error(err, a.requests())
+	}
+}
+
+// TestConnections: reads share connections, each write has its own; a connection that died meanwhile costs a read nothing.
+func TestConnections(t *testing.T) {
+	var mu sync.Mutex
+	conns := map[string]int{}
+	a := listen(t, func(n int, c net.Conn) {
+		mu.Lock()
+		conns[c.RemoteAddr().String()]++
+		mu.Unlock()
+		says(fine)(n, c)
+		if n == 2 {
+			c.Close()
+		}
+	})
+	s := sender(t, Options{Base: a.url, Attempts: 1})
+	for i, m := range []Message{get("/"), get("/"), get("/"), post("/", "{}"), post("/", "{}")} {
+		if _, err := s.Send(t.Context(), m); err != nil {
+			t.Fatal(i, err)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if len(conns) != 4 {
+		t.Error(conns)
+	}
+}
+
+// TestUnreachable: nothing was sent, which is certain.
+func TestUnreachable(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // takes connections, and never speaks TLS
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	a := listen(t, says(fine))
+	for name, tt := range map[string]struct {
+		ctx  context.Context
+		base string
+		want string
+	}{
+		"refused":   {t.Context(), "http://" + l.Addr().String(), "upstream_error: the API can't be reached"},
+		"no TLS":    {t.Context(), "https://" + silent.Addr().String(), "timeout: the API did not answer in time"},
+		"not HTTPS": {t.Context(), strings.Replace(a.url, "http:", "https:", 1), "upstream_error: the API can't be reached"},
+		"cancelled": {ended, a.url, "cancelled: the call was cancelled"},
+	} {
+		_, err := sender(t, Options{Base: tt.base, Timeout: 300 * time.Millisecond}).Send(tt.ctx, post("/", "{}"))
+		if fmt.Sprint(err) != tt.want || errors.Is(err, ErrUnsure) {
+			t.Errorf("%s: %v %v", name, err, errors.Is(err, ErrUnsure))
+		}
+	}
+	if got := a.requests(); len(got) > 0 {
+		t.Error(got)
+	}
+}
+
+// TestCookies: what an API wants kept isn't.
+func TestCookies(t *testing.T) {
+	a := listen(t, says("HTTP/1.1 200 OK\r\nSet-Cookie: a=b\r\nContent-Length: 0\r\n\r\n"))
+	s := sender(t, Options{Base: a.url})
+	for range 2 {
+		res, err := s.Send(t.Context(), get("/"))
+		if err != nil || len(res.Header["Set-Cookie"]) > 0 || strings.Contains(strings.Join(a.requests(), ""), "Cookie") {
+			t.Error(err, res, a.requests())
+		}
+	}
+}
+
+// refusing takes no byte.
+type refusing struct{ net.Conn }
+
+func (refusing) Write([]byte) (int, error) { return 0, errors.New("no") }
+
+// TestNothingLeft: a connection was there, and took not one byte of a write: it was certainly not carried out.
+func TestNothingLeft(t *testing.T) {
+	a := listen(t, says(fine))
+	s := sender(t, Options{Base: a.url})
+	dial := s.writes.(*http.Transport).DialContext
+	for _, handshake := range []int{0, 3} {
+		s.writes = &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			c, err := dial(ctx, network, address)
+			if err != nil {
+				return nil, err
+			}
+			l := c.(*line)
+			l.written.Store(int64(handshake)) // what TLS writes before
+			l.Conn = refusing{l.Conn}
+			return l, nil
+		}}
+		_, err := s.Send(t.Context(), post("/", "{}"))
+		if err == nil || errors.Is(err, ErrUnsure) {
+			t.Error(handshake, err)
+		}
+	}
+}
+
+// TestBroken: failures that another attempt can't mend.
+func TestBroken(t *testing.T) {
+	for err, want := range map[error]string{
+		&net.OpError{Op: "dial", Err: netguard.ErrPrivate}: "private_address true", netguard.ErrHost: "private_address true", errLarge: "too_large true", errStream: "stream true",
+		&net.OpError{Op: "dial", Err: errors.New("refused")}: "unreachable false",
+	} {
+		if f := broken(t.Context(), err, false); fmt.Sprint(f.problem.Kind, " ", f.final) != want {
+			t.Error(err, f.problem.Kind, f.final)
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"sync"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// inProcess answers requests by a handler of this process.
+type inProcess struct {
+	handler http.Handler
+	most    int // bytes of a body that are kept; one more says that there were more
+}
+
+// RoundTrip implements http.RoundTripper. A handler that goes on after the context of r has ended is left to itself:
+// nothing that it writes then is kept.
+func (p *inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	w := &recorder{header: http.Header{}, most: p.most, stop: cancel}
+	over := make(chan error, 1)
+	go func() {
+		defer func() {
+			if v := recover(); v != nil {
+				over <- problem.Panicked(v).Err
+			}
+		}()
+		p.handler.ServeHTTP(w, received(ctx, r))
+		over <- nil
+	}()
+	select {
+	case err := <-over:
+		return w.end(r, err)
+	case <-ctx.Done():
+		return w.end(r, ctx.Err())
+	}
+}
+
+// received returns r as a server has it.
+func received(ctx context.Context, r *http.Request) *http.Request {
+	own := r.Clone(ctx)
+	own.RequestURI = r.URL.RequestURI()
+	own.URL = &url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: r.URL.RawQuery}
+	own.RemoteAddr = "0.0.0.0:0" // of nobody, and in the form that middleware can read
+	own.GetBody = nil
+	if own.Body == nil {
+		own.Body = http.NoBody
+	}
+	return own
+}
+
+// A recorder keeps what a handler answers. What is written after the end is refused.
+type recorder struct {
+	most int
+	stop func() // ends the context of the handler
+
+	mu     sync.Mutex
+	header http.Header // the handler's
+	sent   http.Header // as it was when the status was written
+	status int
+	body   bytes.Buffer
+	err    error // why nothing more is kept
+}
+
+// Header implements http.ResponseWriter.
+func (w *recorder) Header() http.Header { return w.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (w *recorder) WriteHeader(status int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.begin(status)
+}
+
+func (w *recorder) begin(status int) {
+	if w.status != 0 || w.err != nil || status >= 100 && status < 200 {
+		return
+	}
+	w.status, w.sent = status, w.header.Clone()
+	if isStream(w.sent) {
+		w.fail(errStream)
+	}
+}
+
+// fail keeps nothing more, and tells the handler.
+func (w *recorder) fail(err error) {
+	w.err = err
+	w.stop()
+}
+
+// Write implements http.ResponseWriter.
+func (w *recorder) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.begin(http.StatusOK)
+	if w.err != nil {
+		return 0, w.err
+	}
+	if w.body.Len()+len(b) > w.most {
+		w.fail(errLarge)
+		return 0, w.err
+	}
+	if w.body.Len() == 0 && w.sent.Get("Content-Type") == "" && len(b) > 0 {
+		w.sent.Set("Content-Type", http.DetectContentType(b))
+	}
+	return w.body.Write(b)
+}
+
+// end returns what was answered; err is why the handler was left, or how it ended.
+func (w *recorder) end(r *http.Request, err error) (*http.Response, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return nil, w.err
+	}
+	if err != nil {
+		w.err = http.ErrHandlerTimeout
+		return nil, err
+	}
+	w.begin(http.StatusOK)
+	if w.err != nil {
+		return nil, w.err
+	}
+	w.err = http.ErrHandlerTimeout
+	return &http.Response{StatusCode: w.status, Header: w.sent, Body: io.NopCloser(&w.body), Request: r}, nil
+}

@@ -1,0 +1,140 @@
+package credential
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/clientcredentials"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/netguard"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// ClientOptions say how the gateway gets tokens of its own by OAuth 2.0 client credentials (RFC 6749 4.4). TokenURL, ID
+// and Secret are needed.
+type ClientOptions struct {
+	TokenURL   string
+	ID, Secret string
+	Scopes     []string
+	Params     url.Values     // more of what is asked for, as audience
+	Roots      *x509.CertPool // whose certificates the token URL may have; nil takes the system's
+	Resolver   *net.Resolver  // nil takes the system's
+}
+
+// Client is a token by client credentials: kept until shortly before it ends, and got anew when the API refuses it.
+type Client struct {
+	config clientcredentials.Config
+	http   *http.Client
+	asking chan struct{} // who holds its one place asks for a token
+
+	mu    sync.Mutex
+	token string
+	until time.Time // zero where it is not known
+}
+
+const (
+	askTimeout = 15 * time.Second
+	margin     = 30 * time.Second // before a token ends, or a fifth of its life
+)
+
+// NewClient returns a Client. It asks for nothing yet; it looks up the host of the token URL, which is protected as
+// public.Transport says.
+func NewClient(o ClientOptions) (*Client, error) {
+	u, err := netguard.Parse(o.TokenURL)
+	if err != nil {
+		return nil, fmt.Errorf("the token URL %w", err)
+	}
+	if o.ID == "" || o.Secret == "" {
+		return nil, errors.New("client credentials have an id and a secret")
+	}
+	return &Client{
+		config: clientcredentials.Config{ClientID: o.ID, ClientSecret: o.Secret, TokenURL: u.String(), Scopes: o.Scopes, EndpointParams: o.Params},
+		http: &http.Client{Transport: netguard.Transport(u, netguard.Options{Roots: o.Roots, Resolver: o.Resolver}),
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		asking: make(chan struct{}, 1),
+	}, nil
+}
+
+// Apply implements Credential.
+func (c *Client) Apply(ctx context.Context, _ identity.Principal, r *http.Request) error {
+	token := c.kept()
+	if token == "" {
+		var err error
+		if token, err = c.ask(ctx); err != nil {
+			return err
+		}
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	return nil
+}
+
+// Renew implements Renewer. It forgets the token of r, unless it was got anew meanwhile.
+func (c *Client) Renew(_ identity.Principal, r *http.Request) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r.Header.Get("Authorization") == "Bearer "+c.token {
+		c.token = ""
+	}
+	return true
+}
+
+// Close ends connections that are kept.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// kept returns the token that is kept and good for some time, "" for none.
+func (c *Client) kept() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.until.IsZero() && !time.Now().Before(c.until) {
+		c.token = ""
+	}
+	return c.token
+}
+
+// ask gets a token. One asks at a time; the others wait and take what it got.
+func (c *Client) ask(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	select {
+	case c.asking <- struct{}{}:
+		defer func() { <-c.asking }()
+	case <-ctx.Done():
+		return "", unavailable("token_wait", ctx.Err())
+	}
+	if token := c.kept(); token != "" {
+		return token, nil
+	}
+	begun := time.Now()
+	t, err := c.config.Token(context.WithValue(ctx, oauth2.HTTPClient, c.http))
+	if err != nil {
+		return "", refused(err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.token, c.until = t.AccessToken, time.Time{}
+	if !t.Expiry.IsZero() {
+		life := t.Expiry.Sub(begun)
+		c.until = t.Expiry.Add(-min(margin, life/5))
+	}
+	return t.AccessToken, nil
+}
+
+// refused says why no token was had, without what the answer says: it can repeat the secret.
+func refused(err error) error {
+	if e, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
+		return unavailable("token_refused", problem.Said(fmt.Sprintf("the token URL answered %d", e.Response.StatusCode)))
+	}
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		return unavailable("token_unreachable", e.Err)
+	}
+	return unavailable("token_malformed", problem.Said("what the token URL answered is no token"))
+}

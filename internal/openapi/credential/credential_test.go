@@ -1,0 +1,232 @@
+package credential_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+func claim(v value.Value) identity.Principal {
+	return identity.Principal{Claims: value.OfObject([]value.Member{{Name: "sub", Value: v}})}
+}
+
+// TestApply: what each credential puts on a request, for whom, and who is refused.
+func TestApply(t *testing.T) {
+	of := map[string]credential.Credential{"ana": credential.Bearer("a"), "7": credential.Header{Name: "X-Key", Value: "s"}, "": credential.Bearer("of nobody")}
+	per := func(by credential.By) credential.Credential {
+		return credential.PerPrincipal{By: by, Claim: "sub", Of: of}
+	}
+	exchange := func(token string, err error) credential.Credential {
+		return credential.Exchange(func(context.Context, identity.Principal) (string, error) { return token, err })
+	}
+	none := "permission_denied: you have no credential for this API"
+	for name, tt := range map[string]struct {
+		c    credential.Credential
+		who  identity.Principal
+		want string // the query and headers, or the error
+	}{
+		"bearer":                {credential.Bearer("s"), identity.Principal{}, "q=1 Authorization: Bearer s"},
+		"basic":                 {credential.Basic{User: "u", Password: "p:w"}, identity.Principal{}, "q=1 Authorization: Basic dTpwOnc="},
+		"query":                 {credential.Query{Name: "a b", Value: "x y"}, identity.Principal{}, "q=1&a+b=x+y "},
+		"query over another":    {credential.Query{Name: "q", Value: "2"}, identity.Principal{}, "q=2 "},
+		"empty header":          {credential.Header{Name: "X"}, identity.Principal{}, "internal_error: Internal error"},
+		"empty basic":           {credential.Basic{}, identity.Principal{}, "internal_error: Internal error"},
+		"empty query":           {credential.Query{Name: "q"}, identity.Principal{}, "internal_error: Internal error"},
+		"no exchange":           {credential.Exchange(nil), identity.Principal{}, "internal_error: Internal error"},
+		"owner":                 {per(credential.ByOwner), identity.Principal{Owner: "ana"}, "q=1 Authorization: Bearer a"},
+		"token":                 {per(credential.ByToken), identity.Principal{TokenID: "7", Owner: "ana"}, "q=1 X-Key: s"},
+		"claim":                 {per(credential.ByClaim), claim(value.OfString("ana")), "q=1 Authorization: Bearer a"},
+		"claim, a number":       {per(credential.ByClaim), claim(value.OfInt(7)), "q=1 X-Key: s"},
+		"another owner":         {per(credential.ByOwner), identity.Principal{Owner: "eve", TokenID: "7"}, none},
+		"no owner":              {per(credential.ByOwner), identity.Principal{}, none},
+		"no claims":             {per(credential.ByClaim), identity.Principal{Owner: "ana"}, none},
+		"claim, an object":      {per(credential.ByClaim), claim(value.OfObject(nil)), none},
+		"claim, empty":          {per(credential.ByClaim), claim(value.OfString("")), none},
+		"by nothing":            {per(""), identity.Principal{Owner: "ana"}, none},
+		"exchanged":             {exchange("t", nil), identity.Principal{}, "q=1 Authorization: Bearer t"},
+		"exchanged nothing":     {exchange("", nil), identity.Principal{}, "internal_error: Internal error"},
+		"exchange refuses":      {exchange("", problem.New(problem.PermissionDenied, "sign in first")), identity.Principal{}, "permission_denied: sign in first"},
+		"exchange out of order": {exchange("", errors.New("dial tcp 10.0.0.1")), identity.Principal{}, "upstream_error: the gateway can't sign in to the API for now"},
+	} {
+		r := httptest.NewRequest("GET", "http://api.test/a?q=1", nil)
+		err := tt.c.Apply(t.Context(), tt.who, r)
+		got := fmt.Sprint(err)
+		if err == nil {
+			got = r.URL.RawQuery + " "
+			for name, v := range r.Header {
+				got += name + ": " + strings.Join(v, ",")
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// A tokens is a server that gives out tokens, and counts.
+type tokens struct {
+	*httptest.Server
+	n    atomic.Int64
+	mu   sync.Mutex
+	got  []string
+	says func(w http.ResponseWriter, n int64)
+}
+
+func serve(t *testing.T, says func(w http.ResponseWriter, n int64)) *tokens {
+	s := &tokens{says: says}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		user, password, _ := r.BasicAuth()
+		s.mu.Lock()
+		s.got = append(s.got, fmt.Sprint(r.Method, " ", r.URL, " ", user, ":", password, " ", string(body)))
+		s.mu.Unlock()
+		s.says(w, s.n.Add(1))
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func gives(life int) func(http.ResponseWriter, int64) {
+	return func(w http.ResponseWriter, n int64) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"access_token":"t%d","token_type":"Bearer","expires_in":%d}`, n, life)
+	}
+}
+
+func client(t *testing.T, o credential.ClientOptions) *credential.Client {
+	t.Helper()
+	o.ID, o.Secret = "me", "swordfish"
+	c, err := credential.NewClient(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+func apply(t *testing.T, c credential.Credential) (*http.Request, string) {
+	t.Helper()
+	r := httptest.NewRequest("GET", "http://api.test/a", nil)
+	if err := c.Apply(t.Context(), identity.Principal{}, r); err != nil {
+		t.Error(err)
+	}
+	return r, r.Header.Get("Authorization")
+}
+
+// TestClient: one token for many, got anew when the API refuses it, and once for all who were refused with it.
+func TestClient(t *testing.T) {
+	s := serve(t, gives(3600))
+	c := client(t, credential.ClientOptions{TokenURL: s.URL + "/token", Scopes: []string{"a", "b"}, Params: url.Values{"audience": {"x"}}})
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			if _, got := apply(t, c); got != "Bearer t1" {
+				t.Error(got)
+			}
+		})
+	}
+	all.Wait()
+	if d := cmp.Diff([]string{"POST /token me:swordfish audience=x&grant_type=client_credentials&scope=a+b"}, s.got); d != "" {
+		t.Error(d)
+	}
+	first, _ := apply(t, c)
+	for range 2 { // the second is told late, when t2 is there
+		if !c.Renew(identity.Principal{}, first) {
+			t.Error("not renewed")
+		}
+		if _, got := apply(t, c); got != "Bearer t2" {
+			t.Error(got)
+		}
+	}
+}
+
+// TestClientEnd: a token that ends soon is got anew, one that says nothing of its end is kept.
+func TestClientEnd(t *testing.T) {
+	for life, want := range map[int]string{1: "Bearer t2", 0: "Bearer t1", 3600: "Bearer t1"} {
+		s := serve(t, gives(life))
+		c := client(t, credential.ClientOptions{TokenURL: s.URL})
+		apply(t, c)
+		if life == 1 {
+			time.Sleep(time.Second)
+		}
+		if _, got := apply(t, c); got != want {
+			t.Errorf("%d: %s", life, got)
+		}
+	}
+}
+
+// TestClientRefused: what is told and logged of a token URL that gives no token.
+func TestClientRefused(t *testing.T) {
+	elsewhere := serve(t, gives(3600))
+	told := "upstream_error: the gateway can't sign in to the API for now"
+	for name, tt := range map[string]struct {
+		says func(http.ResponseWriter, int64)
+		log  string
+	}{
+		"status": {func(w http.ResponseWriter, _ int64) {
+			w.WriteHeader(401)
+			fmt.Fprint(w, `{"error":"swordfish","error_description":"swordfish"}`)
+		}, "the token URL answered 401"},
+		"no token": {func(w http.ResponseWriter, _ int64) { fmt.Fprint(w, "{}") }, "what the token URL answered is no token"},
+		"no JSON": {func(w http.ResponseWriter, _ int64) {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, "swordfish")
+		}, "what the token URL answered is no token"},
+		"redirects": {func(w http.ResponseWriter, _ int64) { w.Header().Set("Location", elsewhere.URL); w.WriteHeader(307) }, "the token URL answered 307"},
+	} {
+		s := serve(t, tt.says)
+		err := client(t, credential.ClientOptions{TokenURL: s.URL}).Apply(t.Context(), identity.Principal{}, httptest.NewRequest("GET", "/", nil))
+		if p := problem.Of(err); p == nil || p.Error() != told || p.Err.Error() != tt.log {
+			t.Errorf("%s: %v: %v", name, err, errors.Unwrap(err))
+		}
+	}
+	if elsewhere.n.Load() > 0 {
+		t.Error("the secret went elsewhere")
+	}
+	for u, want := range map[string]string{
+		"https://u:swordfish@a": "the token URL holds a name or a password; give these as a credential", "ftp://a": "the token URL must begin with https:// or http://",
+	} {
+		if _, err := credential.NewClient(credential.ClientOptions{TokenURL: u, ID: "a", Secret: "b"}); fmt.Sprint(err) != want {
+			t.Errorf("%s: %v", u, err)
+		}
+	}
+	if _, err := credential.NewClient(credential.ClientOptions{TokenURL: "https://127.0.0.1", ID: "a"}); fmt.Sprint(err) != "client credentials have an id and a secret" {
+		t.Error(err)
+	}
+}
+
+// TestClientWaits: who waits for another's token goes when its own call ends.
+func TestClientWaits(t *testing.T) {
+	asked, end := make(chan bool, 1), make(chan bool)
+	s := serve(t, func(w http.ResponseWriter, n int64) { asked <- true; <-end; gives(60)(w, n) })
+	c := client(t, credential.ClientOptions{TokenURL: s.URL})
+	var all sync.WaitGroup
+	all.Go(func() { apply(t, c) })
+	<-asked
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := c.Apply(ctx, identity.Principal{}, httptest.NewRequest("GET", "/", nil)); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	close(end)
+	all.Wait()
+	if s.n.Load() != 1 {
+		t.Error(s.n.Load())
+	}
+}

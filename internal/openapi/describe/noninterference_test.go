@@ -1,0 +1,178 @@
+package describe
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/search"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// A world is what a random document holds, and what of it is hidden.
+type world struct {
+	operations map[string]operation
+	schemas    map[string]map[string]string // fields → "" or the schema they refer to
+	hidden     map[string]bool              // operations and schemas; fields as Schema.field
+}
+
+type operation struct{ tag, summary, body, answer string }
+
+var words = []string{"create", "list", "team", "member", "secret", "token", "project", "delete", "get", "vault"}
+
+func someWords(t *rapid.T, label string) string {
+	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 1, 4).Draw(t, label), " ")
+}
+
+func drawWorld(t *rapid.T) world {
+	w := world{operations: map[string]operation{}, schemas: map[string]map[string]string{}, hidden: map[string]bool{}}
+	var names []string
+	for i := range rapid.IntRange(1, 5).Draw(t, "schemas") {
+		names = append(names, fmt.Sprintf("x.%s%d", rapid.SampledFrom([]string{"Team", "Secret", "Vault"}).Draw(t, "schema"), i))
+	}
+	for _, name := range names {
+		fields := map[string]string{}
+		for range rapid.IntRange(0, 4).Draw(t, "fields") {
+			field := rapid.SampledFrom(words).Draw(t, "field")
+			fields[field] = rapid.SampledFrom(append([]string{""}, names...)).Draw(t, "refers")
+		}
+		w.schemas[name] = fields
+	}
+	for i := range rapid.IntRange(1, 8).Draw(t, "operations") {
+		pick := append([]string{""}, names...)
+		w.operations[fmt.Sprintf("%s%d", rapid.SampledFrom(words).Draw(t, "id"), i)] = operation{rapid.SampledFrom(words).Draw(t, "tag"), someWords(t, "summary"),
+			rapid.SampledFrom(pick).Draw(t, "body"), rapid.SampledFrom(pick).Draw(t, "answer")}
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.operations)) {
+		w.hidden[id] = rapid.Bool().Draw(t, "hidden")
+	}
+	for _, name := range names {
+		w.hidden[name] = rapid.IntRange(0, 3).Draw(t, "hidden") == 0
+		for _, field := range slices.Sorted(maps.Keys(w.schemas[name])) {
+			w.hidden[name+"."+field] = rapid.IntRange(0, 3).Draw(t, "hidden") == 0
+		}
+	}
+	return w
+}
+
+// text writes the document; without leaves out what is hidden.
+func (w world) text(without bool, other string) string {
+	var b strings.Builder
+	b.WriteString(`{"openapi":"3.0.0","paths":{"/none":{}`)
+	schema := func(name string) string {
+		switch {
+		case name == "":
+			return `{"type":"string"}`
+		case without && w.hidden[name]:
+			return `{}`
+		}
+		return fmt.Sprintf(`{"$ref":"#/components/schemas/%s"}`, name)
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.operations)) {
+		op := w.operations[id]
+		if w.hidden[id] {
+			if without {
+				continue
+			}
+			op.summary += other
+		}
+		fmt.Fprintf(&b, `,"/%s":{"post":{"operationId":%q,"tags":[%q],"summary":%q,"requestBody":{"content":{"application/json":{"schema":%s}}},"responses":{"200":{"content":{"application/json":{"schema":%s}}}}}}`,
+			id, id, op.tag, op.summary, schema(op.body), schema(op.answer))
+	}
+	b.WriteString(`},"components":{"schemas":{"x.Nobody":{}`)
+	for _, name := range slices.Sorted(maps.Keys(w.schemas)) {
+		if without && w.hidden[name] {
+			continue
+		}
+		var fields, required []string
+		for _, field := range slices.Sorted(maps.Keys(w.schemas[name])) {
+			if without && w.hidden[name+"."+field] {
+				continue
+			}
+			fields = append(fields, fmt.Sprintf("%q:%s", field, schema(w.schemas[name][field])))
+			required = append(required, fmt.Sprintf("%q", field))
+		}
+		fmt.Fprintf(&b, `,%q:{"type":"object","required":[%s],"properties":{%s}}`, name, strings.Join(required, ","), strings.Join(fields, ","))
+	}
+	b.WriteString("}}}")
+	return b.String()
+}
+
+// answers is all that somebody can be told of a view.
+func (w world) answers(t *rapid.T, text string, f visible.Filter) string {
+	d, err := spec.Load([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, err := classify.New(d, classify.Options{RPCNames: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := visible.New(d, rules, f)
+	ix := search.New(v, search.Options{Synonyms: map[string][]string{"safe": {"vault"}}})
+	var b strings.Builder
+	b.WriteString(Services(v, ix.Services()))
+	say := func(text string, err error) { fmt.Fprintf(&b, "%s %+v\n", text, err) }
+	asked := append([]string{"create team", "secret token vault", "safe", "lis", "delete0", "Secret0"}, words...)
+	for _, text := range asked {
+		for _, service := range []string{"", "team", "secret", "vualt"} {
+			r, err := ix.Search(search.Query{Text: text, Service: service})
+			say(Found(v, r), err)
+		}
+	}
+	for _, id := range append(slices.Sorted(maps.Keys(w.operations)), "creat0", "gett1", "nothing") {
+		op, err := v.Operation(id)
+		if err == nil {
+			b.WriteString(Operation(v, op))
+		}
+		say("", err)
+	}
+	for _, name := range append(slices.Sorted(maps.Keys(w.schemas)), "Team0", "Secret1", "Vualt1", "x.Nobody") {
+		say(Schema(v, name))
+	}
+	say(strings.Join(v.Schemas(), " "), nil)
+	return b.String()
+}
+
+// TestNonInterference: what is hidden changes nothing that anybody is told: not when it is left out of the document, and
+// not when it is another.
+func TestNonInterference(t *testing.T) {
+	rounds := 1 // of 100 documents
+	if n, err := strconv.Atoi(os.Getenv("BAILIWICK_SOAK")); err == nil {
+		rounds = max(1, n/10_000)
+	}
+	differed := 0
+	check := func(t *rapid.T) {
+		w := drawWorld(t)
+		f := visible.Filter{
+			Operation: func(op *spec.Operation) bool { return !w.hidden[op.ID] },
+			Schema:    func(name string) bool { return !w.hidden[name] },
+			Field:     func(schema, field string) bool { return !w.hidden[schema+"."+field] },
+		}
+		with, other := w.answers(t, w.text(false, ""), f), w.answers(t, w.text(false, " list vault member"), f)
+		without := w.answers(t, w.text(true, ""), visible.Filter{})
+		if with != without {
+			t.Fatalf("without what is hidden -, with +\n%s\n%s", cmp.Diff(without, with), w.text(false, ""))
+		}
+		if with != other {
+			t.Fatalf("what is hidden says otherwise\n%s", cmp.Diff(with, other))
+		}
+		if all := w.answers(t, w.text(false, ""), visible.Filter{}); all != with {
+			differed++
+		}
+	}
+	for range rounds {
+		rapid.Check(t, check)
+	}
+	if differed == 0 {
+		t.Error("hiding never changed anything: the test says nothing")
+	}
+}

@@ -1,0 +1,353 @@
+package describe
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
+)
+
+// A printer writes lines.
+type printer struct {
+	measure
+	v       *visible.View
+	b       strings.Builder
+	request bool     // it tells what is sent: read-only fields are none
+	whole   bool     // it tells of a schema: all fields are
+	past    []string // the named schemas around what is written
+}
+
+func (p *printer) line(indent int, text string) {
+	for range indent {
+		p.b.WriteString("  ")
+	}
+	p.b.WriteString(text)
+	p.b.WriteByte('\n')
+}
+
+// maxEnum is how many values of an enum are told.
+const maxEnum = 12
+
+var placeNames = []struct{ in, title string }{{"path", "Path:"}, {"query", "Query:"}, {"header", "Headers:"}}
+
+func (p *printer) parameters(op *spec.Operation) {
+	all := p.v.Parameters(op)
+	slices.SortStableFunc(all, func(a, b spec.Parameter) int { return order(b.Required) - order(a.Required) })
+	for _, place := range placeNames {
+		n := 0
+		for _, q := range all {
+			if q.In != place.in || p.v.Fixed(q) != nil {
+				continue
+			}
+			if n == 0 {
+				p.line(0, place.title)
+			}
+			if n++; n > p.fields && !q.Required {
+				continue
+			}
+			text := q.Description
+			s := p.v.Schema(q.Schema)
+			if text != "" {
+				s.Description = text
+			}
+			if s.Example == nil {
+				s.Example = q.Example
+			}
+			p.field(1, q.Name, q.Required, s)
+			if q.Style == "deepObject" || q.MediaType != "" {
+				p.inside(2, s, 1)
+			}
+		}
+		if n > p.fields {
+			p.line(1, fmt.Sprintf("… %d in all", n))
+		}
+	}
+}
+
+func order(required bool) int {
+	if required {
+		return 1
+	}
+	return 0
+}
+
+func (p *printer) body(b *spec.Body) {
+	if b == nil {
+		return
+	}
+	c := b.Preferred()
+	text := c.MediaType
+	for _, other := range b.Contents {
+		if other.MediaType != c.MediaType {
+			text += " or " + other.MediaType
+		}
+	}
+	if b.Required {
+		text += ", required"
+	}
+	p.content(fmt.Sprintf("Body (%s)", oneLine(text, 200)), c)
+}
+
+func (p *printer) answers(op *spec.Operation) {
+	best := op.Success()
+	if best == nil {
+		return
+	}
+	title := "Response " + oneLine(best.Status, 20)
+	if c := best.Preferred(); c == nil {
+		text := oneLine(best.Description, maxText)
+		if text != "" {
+			text = ": " + text
+		}
+		p.line(0, title+text)
+	} else {
+		if !spec.IsJSON(c.MediaType) {
+			title += fmt.Sprintf(" (%s)", oneLine(c.MediaType, 100))
+		}
+		p.content(title, c)
+	}
+	var rest []string
+	for i := range op.Responses {
+		r := &op.Responses[i]
+		if r == best || strings.HasPrefix(r.Status, "2") || strings.HasPrefix(r.Status, "1") {
+			continue
+		}
+		rest = append(rest, oneLine(r.Status, 20))
+	}
+	if len(rest) > 0 {
+		p.line(0, "Errors: "+strings.Join(rest[:min(len(rest), maxEnum)], ", "))
+	}
+}
+
+// content tells what a body or an answer is: its type beside the title, its fields below.
+func (p *printer) content(title string, c *spec.Content) {
+	s := p.v.Schema(c.Schema)
+	text := title + ": " + p.kind(s, 0)
+	if s.Description != "" && p.descriptions && len(s.Properties) == 0 {
+		text += " // " + oneLine(s.Description, maxText)
+	}
+	if e, ok := short(c.Example); ok {
+		text += " // e.g. " + e
+	}
+	p.line(0, text)
+	p.inside(1, s, 0)
+}
+
+// inside tells the fields of s, or of the elements of s; level is how deep s stands.
+func (p *printer) inside(indent int, s spec.Schema, level int) {
+	for range 4 { // a list of lists
+		if s.Items != nil && s.Is("array") {
+			s = p.v.Schema(s.Items)
+		}
+	}
+	if level >= p.depth || known[s.Name] != "" {
+		return
+	}
+	if s.Name != "" {
+		if slices.Contains(p.past, s.Name) {
+			return
+		}
+		p.past = append(p.past, s.Name)
+		defer func() { p.past = p.past[:len(p.past)-1] }()
+	}
+	o := p.v.Object(s)
+	all := slices.DeleteFunc(o.Fields, func(f visible.Field) bool {
+		in := p.v.Schema(f.Schema)
+		return !p.whole && (p.request && in.ReadOnly || !p.request && in.WriteOnly)
+	})
+	slices.SortStableFunc(all, func(a, b visible.Field) int { return order(b.Required) - order(a.Required) })
+	most := p.fields
+	if level > 0 {
+		most = min(most, 15)
+	}
+	for i, f := range all {
+		if i >= most && !(p.request && f.Required) {
+			p.line(indent, fmt.Sprintf("… %d fields in all%s", len(all), opens(s.Name)))
+			break
+		}
+		in := p.v.Schema(f.Schema)
+		p.field(indent, f.Name, f.Required, in)
+		p.inside(indent+1, in, level+1)
+	}
+	if len(o.Choices) > 0 && len(all) > 0 {
+		p.line(indent, "and "+p.choices(o.Schema, o.Choices))
+	}
+	if o.Further != nil && len(all) > 0 {
+		p.line(indent, "and further names: "+p.kind(p.v.Schema(o.Further), 0))
+	}
+}
+
+// opens says how to see all of a named schema.
+func opens(schema string) string {
+	if schema == "" {
+		return ""
+	}
+	return fmt.Sprintf(`: schema=%q`, oneLine(schema, 200))
+}
+
+func (p *printer) field(indent int, called string, required bool, s spec.Schema) {
+	text := name(called) + ": " + p.kind(s, 0)
+	if required {
+		text += " (required)"
+	}
+	if d, ok := short(s.Default); ok {
+		text += " = " + d
+	}
+	if s.Deprecated {
+		text += " (deprecated)"
+	}
+	var notes []string
+	switch {
+	case known[s.Name] != "":
+		notes = append(notes, known[s.Name])
+	case p.descriptions:
+		if d := oneLine(s.Description, maxText); d != "" {
+			notes = append(notes, d)
+		}
+		if e, ok := short(s.Example); ok && len(s.Enum) == 0 && s.Default == nil {
+			notes = append(notes, "e.g. "+e)
+		}
+	}
+	if len(notes) > 0 {
+		text += " // " + strings.Join(notes, "; ")
+	}
+	p.line(indent, text)
+}
+
+// kind writes a type: string, array<Team>, map<integer>, one of A, B.
+func (p *printer) kind(s spec.Schema, depth int) string {
+	text := ""
+	switch {
+	case depth > 4:
+		text = "any"
+	case len(s.Enum) > 0:
+		text = p.enum(s)
+	case s.Name != "" && (len(s.Properties) > 0 || len(s.AllOf) > 0 || known[s.Name] != ""):
+		text = name(s.Name)
+	case len(s.Properties) == 0 && len(s.OneOf)+len(s.AnyOf) > 0:
+		if text = p.choices(s, append(slices.Clone(s.OneOf), s.AnyOf...)); s.Name != "" && depth == 0 {
+			text = name(s.Name) + ", " + text
+		}
+	case s.Items != nil && s.Is("array"):
+		text = "array<" + p.kind(p.v.Schema(s.Items), depth+1) + ">"
+	case s.Additional.Kind() == '{' && len(s.Properties) == 0 && s.Is("object"):
+		text = "map<" + p.kind(p.v.Schema(s.Additional), depth+1) + ">"
+	case len(s.Types) > 0:
+		kinds := make([]string, len(s.Types))
+		for i, t := range s.Types {
+			kinds[i] = oneLine(t, 20)
+		}
+		if text = strings.Join(kinds, " or "); s.Format != "" {
+			text += "(" + oneLine(s.Format, 30) + ")"
+		}
+	case len(s.Properties) > 0 || len(s.AllOf) > 0:
+		text = "object"
+	default:
+		text = "any"
+	}
+	switch {
+	case s.Nullable && text == "any" && s.Raw.Get("type") != nil:
+		return "null"
+	case s.Nullable:
+		text += " or null"
+	}
+	return text
+}
+
+func (p *printer) enum(s spec.Schema) string {
+	var values []string
+	for i, e := range s.Enum {
+		if i == maxEnum && len(s.Enum) > maxEnum+1 {
+			values = append(values, fmt.Sprintf("… %d in all", len(s.Enum)))
+			break
+		}
+		values = append(values, value(e))
+	}
+	text := "enum(" + strings.Join(values, "|") + ")"
+	if s.Name != "" {
+		text = name(s.Name) + " " + text
+	}
+	return text
+}
+
+// value writes a value of an enum: texts without quotes.
+func value(e spec.Raw) string {
+	switch e.Kind() {
+	case '"':
+		return oneLine(e.Text(), 60)
+	case '{', '[':
+		return "…"
+	}
+	return oneLine(string(e), 60)
+}
+
+// choices writes the alternatives of a schema by name, and those without one by what they need.
+func (p *printer) choices(s spec.Schema, all []spec.Raw) string {
+	var names []string
+	for _, r := range all {
+		in := p.v.Schema(r)
+		text := ""
+		switch {
+		case in.Name != "":
+			text = name(in.Name)
+		case len(in.Properties) > 0:
+			var fields []string
+			for _, f := range p.v.Object(in).Fields {
+				if f.Required || len(in.Required) == 0 {
+					fields = append(fields, oneLine(f.Name, 60))
+				}
+			}
+			text = "{" + strings.Join(fields[:min(len(fields), 4)], ", ") + "}"
+		case in.Title != "":
+			text = oneLine(in.Title, 60)
+		case len(in.Required) > 0:
+			hidden := func(f string) bool { return !p.v.Field(s.Name, f) || !p.v.Field("", f) }
+			text = "with " + oneLine(strings.Join(slices.DeleteFunc(slices.Clone(in.Required), hidden), ", "), 60)
+		default:
+			text = p.kind(in, 3)
+		}
+		if !slices.Contains(names, text) {
+			names = append(names, text)
+		}
+	}
+	if len(names) > maxEnum {
+		names = append(names[:maxEnum], fmt.Sprintf("… %d in all", len(all)))
+	}
+	word := "one of "
+	if len(s.OneOf) == 0 {
+		word = "any of "
+	}
+	return word + strings.Join(names, ", ")
+}
+
+// schema tells of a named schema.
+func (p *printer) schema(s spec.Schema) {
+	p.line(0, "## "+name(s.Name))
+	if text := known[s.Name]; text != "" {
+		p.line(0, text)
+		return
+	}
+	if text := oneLine(s.Description, maxText); text != "" {
+		p.line(0, text)
+	}
+	if len(s.Enum) > 0 {
+		var values []string
+		for i, e := range s.Enum {
+			if i == 200 {
+				values = append(values, fmt.Sprintf("… %d in all", len(s.Enum)))
+				break
+			}
+			values = append(values, value(e))
+		}
+		p.line(0, "**Enum values:** "+strings.Join(values, ", "))
+		return
+	}
+	if len(s.Properties) == 0 && len(s.AllOf) == 0 {
+		shown := s
+		shown.Name = ""
+		p.line(0, p.kind(shown, 0))
+	}
+	p.inside(0, s, 0)
+}

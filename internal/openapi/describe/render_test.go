@@ -1,0 +1,219 @@
+package describe
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/search"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the golden files again")
+
+func see(t testing.TB, b []byte, f visible.Filter) *visible.View {
+	t.Helper()
+	d, err := spec.Load(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, err := classify.New(d, classify.Options{RPCNames: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return visible.New(d, rules, f)
+}
+
+func file(t testing.TB, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestGolden: what is asked → the text.
+func TestGolden(t *testing.T) {
+	odd := `{"openapi":"3.1.0","info":{"title":"Odd"},"paths":{
+		"/a/{id}":{"parameters":[{"name":"id","in":"path","schema":{"type":"integer","format":"int64"},"example":42}],"post":{"operationId":"odd","summary":"Do\nthis\u0000 [read]","deprecated":true,
+			"description":"` + strings.Repeat("many words that say little ", 20) + `",
+			"parameters":[{"name":"z","in":"query","schema":{"type":"string","default":"asc"}},{"name":"filter","in":"query","required":true,"style":"deepObject","schema":{"properties":{"from":{"type":"string","format":"date"}}}},
+				{"name":"X-A\nB","in":"header","schema":{"type":["string","null"]}},{"name":"Authorization","in":"header"}],
+			"requestBody":{"content":{"text/xml":{},"application/merge-patch+json":{"schema":{"allOf":[{"$ref":"#/components/schemas/Node"},{"properties":{"seen":{"readOnly":true},"secret":{"writeOnly":true,"example":{"a":1}}},"required":["secret"]}]}}}},
+			"responses":{"204":{"description":"Gone\nfor good"},"404":{},"5XX":{}}},
+		"get":{"operationId":"one","responses":{"200":{"content":{"application/json":{"schema":{"type":"array","items":{"$ref":"#/components/schemas/Node"}}}}}}},
+		"delete":{"operationId":"none"},"put":{"operationId":"file","responses":{"default":{"content":{"image/png":{"schema":{"type":"string","format":"binary"}}}}}}}},
+		"components":{"schemas":{"Node":{"description":"A node.","type":"object","properties":{"next":{"$ref":"#/components/schemas/Node"},"kids":{"type":"array","items":{"$ref":"#/components/schemas/Node"}},
+			"size":{"$ref":"#/components/schemas/Size"},"tags":{"type":"object","additionalProperties":{"type":"array","items":{"type":"integer"}}},"gone":{"$ref":"#/x"},
+			"pick":{"oneOf":[{"$ref":"#/components/schemas/Size"},{"type":"object","properties":{"w":{},"h":{}},"required":["h"]},{"type":"null"},{"title":"Third"}]},
+			"maybe":{"anyOf":[{"type":"string"},{"type":"null"}],"default":"x"},"letter":{"enum":["a","b","c","d","e","f","g","h","i","j","k","l","m","n",1,null,{"o":2}]}}},
+			"Size":{"type":"string","enum":["s","m","l"]}}}}`
+	oddView := see(t, []byte(odd), visible.Filter{})
+	track, fleet := see(t, file(t, "../testdata/trackline.json"), visible.Filter{}), see(t, file(t, "../testdata/fleet.yaml"), visible.Filter{})
+	operation := func(v *visible.View, id string) string {
+		op, err := v.Operation(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Operation(v, op)
+	}
+	schema := func(v *visible.View, name string) string {
+		text, err := Schema(v, name)
+		if err != nil {
+			return err.Error()
+		}
+		return text
+	}
+	found := func(v *visible.View, q search.Query) string {
+		r, err := search.New(v, search.Options{}).Search(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Found(v, r)
+	}
+	for name, got := range map[string]string{
+		"odd":       operation(oddView, "odd"),
+		"list":      operation(oddView, "one"),
+		"nothing":   operation(oddView, "none") + operation(oddView, "file"),
+		"node":      schema(oddView, "Node"),
+		"unknown":   schema(oddView, "Nod") + "\n" + schema(oddView, "Sise"),
+		"issue":     operation(track, "post_projects_projectId_issues"),
+		"upload":    operation(track, "post_issues_issueId_attachments"),
+		"rule":      operation(track, "post_projects_projectId_automations"),
+		"rollout":   operation(fleet, "RolloutService/CreateRollout"),
+		"enum":      schema(fleet, "DeviceKind"),
+		"timestamp": schema(fleet, "Timestamp"),
+		"services":  Services(track, search.New(track, search.Options{}).Services()),
+		"service":   found(fleet, search.Query{Service: "JobService", Limit: 3, Offset: 2}),
+		"search":    found(track, search.Query{Text: "archive project", Limit: 3}),
+		"weak":      found(track, search.Query{Text: "brew coffee"}),
+		"halfweak":  found(track, search.Query{Text: "invoice quantum flux capacitor", Limit: 1}),
+	} {
+		golden := filepath.Join("testdata", name+".txt")
+		if *update {
+			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff(string(file(t, golden)), got); diff != "" {
+			t.Errorf("%s\n%s", name, diff)
+		}
+	}
+}
+
+// tokens returns the p50, p95 and most of texts, in tokens of 4 bytes.
+func tokens(texts []string) (p50, p95, most int) {
+	var n []int
+	for _, text := range texts {
+		n = append(n, (len(text)+3)/4)
+	}
+	slices.Sort(n)
+	return n[len(n)/2], n[len(n)*95/100], n[len(n)-1]
+}
+
+// everything renders all of a view, and checks that each line is one.
+func everything(t testing.TB, v *visible.View) (details, schemas []string) {
+	t.Helper()
+	check := func(text string) {
+		for line := range strings.Lines(text) {
+			line = strings.TrimSuffix(line, "\n")
+			if strings.IndexFunc(line, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' }) >= 0 {
+				t.Fatalf("a line has a control character: %q", line)
+			}
+			if _, note, ok := strings.Cut(line, " // "); ok && len([]rune(note)) > maxText+maxValue+20 {
+				t.Fatalf("a note is too long: %s", line)
+			}
+		}
+	}
+	for _, op := range v.Operations() {
+		text := Operation(v, op)
+		check(text)
+		details = append(details, text)
+	}
+	for _, name := range v.Schemas() {
+		text, err := Schema(v, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(text)
+		schemas = append(schemas, text)
+	}
+	return details, schemas
+}
+
+// TestBudget: a detail is short, whatever the document.
+func TestBudget(t *testing.T) {
+	for _, name := range []string{"trackline.json", "fleet.yaml"} {
+		details, _ := everything(t, see(t, file(t, "../testdata/"+name), visible.Filter{}))
+		p50, p95, most := tokens(details)
+		t.Logf("%s: details of p50 %d, p95 %d, at most %d tokens", name, p50, p95, most)
+		if p95 > 1600 {
+			t.Errorf("%s: p95 is %d tokens", name, p95)
+		}
+	}
+	// Wide and deep: 120 fields of 120 fields.
+	var b strings.Builder
+	b.WriteString(`{"openapi":"3.0.0","paths":{"/a":{"post":{"requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/S0"}}}},"responses":{"200":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/S0"}}}}}}}},"components":{"schemas":{"x":{}`)
+	for i := range 3 {
+		b.WriteString(`,"S` + string(rune('0'+i)) + `":{"type":"object","properties":{"x":{}`)
+		for f := range 120 {
+			b.WriteString(`,"field_` + string(rune('a'+f%26)) + string(rune('a'+f/26)) + `":{"description":"` + strings.Repeat("long ", 40) + `","allOf":[{"$ref":"#/components/schemas/S` + string(rune('0'+(i+1)%3)) + `"}]}`)
+		}
+		b.WriteString("}}")
+	}
+	b.WriteString("}}}")
+	details, schemas := everything(t, see(t, []byte(b.String()), visible.Filter{}))
+	if _, _, most := tokens(append(details, schemas...)); most > 1600 {
+		t.Errorf("at most %d tokens", most)
+	}
+}
+
+// TestOneLine: text → line.
+func TestOneLine(t *testing.T) {
+	for _, tt := range []struct {
+		in   string
+		most int
+		want string
+	}{
+		{"a\n\t b\u2028c\u0000d", 100, "a b c d"},
+		{"one two three", 13, "one two three"},
+		{"one two three", 12, "one two…"},
+		{"one two, three", 10, "one two…"},
+		{"abcdefghijkl", 6, "abcde…"},
+		{"äöüß äöüß", 8, "äöüß äö…"}, {"äöüß äöüß", 6, "äöüß…"},
+		{"a\xffb", 10, "a�b"},
+		{"", 10, ""},
+	} {
+		if got := oneLine(tt.in, tt.most); got != tt.want {
+			t.Errorf("%q: %q, want %q", tt.in, got, tt.want)
+		}
+	}
+}
+
+// FuzzRender: no document makes a text panic, hang or break its lines.
+func FuzzRender(f *testing.F) {
+	f.Add([]byte(`{"openapi":"3.1.0","paths":{"/a":{"get":{"summary":"x\ny","parameters":[{"name":"q\n","in":"query","schema":{"enum":["a\u0085b"]}}],"responses":{"200":{"content":{"a/b":{"schema":{"$ref":"#/components/schemas/A"}}}}}}}},"components":{"schemas":{"A":{"allOf":[{"$ref":"#/components/schemas/A"}],"oneOf":[{"$ref":"#/components/schemas/A"}],"properties":{"a":{"items":{"$ref":"#/components/schemas/A"}}}}}}}`))
+	f.Add(file(f, "../testdata/trackline.json")[:3000])
+	f.Add([]byte("swagger: '2.0'\npaths:\n  /a:\n    post:\n      parameters:\n        - {in: body, name: b, schema: {$ref: '#/definitions/A'}}\ndefinitions:\n  A: {type: object, properties: {a: {$ref: '#/definitions/A'}}}\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		d, err := spec.Load(b)
+		if err != nil {
+			return
+		}
+		v := visible.New(d, nil, visible.Filter{})
+		everything(t, v)
+		ix := search.New(v, search.Options{})
+		Services(v, ix.Services())
+		if r, err := ix.Search(search.Query{Text: "get a b"}); err == nil {
+			Found(v, r)
+		}
+	})
+}

@@ -1,0 +1,133 @@
+package request
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"mime/multipart"
+	"net/textproto"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// form writes a body in the encoding of a URL's query. Objects are written as deepObject where the document says
+// nothing, as most servers of such bodies read them.
+func form(content *spec.Content, v value.Value) ([]byte, error) {
+	var pairs []string
+	for _, m := range v.Members() {
+		p := spec.Parameter{Name: m.Name, In: "query", Style: "form", Explode: true}
+		if e, ok := content.Encoding[m.Name]; ok && e.Style != "" {
+			p.Style, p.Explode = e.Style, e.Explode
+		} else if ok && spec.IsJSON(e.ContentType) && e.ContentType != "" {
+			p.MediaType = e.ContentType
+		} else if m.Value.Kind() == value.Object {
+			p.Style = "deepObject"
+		} else if m.Value.Kind() == value.Array && holdsObjects(m.Value) {
+			p.MediaType = "application/json"
+		}
+		more, err := queryPairs(p, m.Value)
+		if err != nil {
+			return nil, err
+		}
+		pairs = append(pairs, more...)
+	}
+	return []byte(strings.ReplaceAll(strings.Join(pairs, "&"), "%20", "+")), nil
+}
+
+func holdsObjects(v value.Value) bool {
+	for _, e := range v.List() {
+		if e.Kind() == value.Object || e.Kind() == value.Array {
+			return true
+		}
+	}
+	return false
+}
+
+// parts writes a body in parts and returns its media type. The boundary is made from the values, so the same arguments
+// give the same bytes.
+func parts(c validate.Checked, content *spec.Content, v value.Value) ([]byte, string, error) {
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	sum := sha256.Sum256(v.AppendJSON([]byte(content.MediaType)))
+	if err := w.SetBoundary("bailiwick-" + hex.EncodeToString(sum[:16])); err != nil {
+		return nil, "", fmt.Errorf("set the boundary: %w", err)
+	}
+	for _, m := range v.Members() {
+		all := []value.Value{m.Value}
+		if m.Value.Kind() == value.Array && !holdsLists(m.Value) {
+			all = m.Value.List()
+		}
+		for _, e := range all {
+			if err := part(w, m.Name, e, content.Encoding[m.Name].ContentType, c.File(m.Name)); err != nil {
+				return nil, "", err
+			}
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, "", fmt.Errorf("end the parts: %w", err)
+	}
+	return b.Bytes(), w.FormDataContentType(), nil
+}
+
+func holdsLists(v value.Value) bool {
+	for _, e := range v.List() {
+		if e.Kind() == value.Array {
+			return true
+		}
+	}
+	return false
+}
+
+func part(w *multipart.Writer, name string, v value.Value, mediaType string, file bool) error {
+	at := pointer("/body", name)
+	head := textproto.MIMEHeader{}
+	if !oneLine(name) || !oneLine(mediaType) {
+		return refuse(at, "the name of a field is a text of one line")
+	}
+	disposition := `form-data; name="` + quote(name) + `"`
+	var data []byte
+	switch {
+	case file:
+		called, _ := v.Get("name")
+		kind, _ := v.Get("type")
+		text, _ := v.Get("content")
+		var err error
+		if data, err = base64.StdEncoding.DecodeString(text.Text()); err != nil || !oneLine(called.Text()+kind.Text()) {
+			return refuse(at, "a file is {name, content in base64, type}")
+		}
+		disposition += `; filename="` + quote(called.Text()) + `"`
+		if mediaType = kind.Text(); mediaType == "" {
+			mediaType = "application/octet-stream"
+		}
+	case v.Kind() == value.Object || v.Kind() == value.Array:
+		data = v.AppendJSON(nil)
+		if mediaType == "" {
+			mediaType = "application/json"
+		}
+	default:
+		data = []byte(v.String())
+	}
+	head.Set("Content-Disposition", disposition)
+	if mediaType != "" {
+		mediaType, _, _ = strings.Cut(mediaType, ",")
+		head.Set("Content-Type", strings.TrimSpace(mediaType))
+	}
+	p, err := w.CreatePart(head)
+	if err == nil {
+		_, err = p.Write(data)
+	}
+	if err != nil {
+		return fmt.Errorf("write the part %s: %w", name, err)
+	}
+	return nil
+}
+
+// quote writes a name for a quoted string of a header, as browsers do.
+func quote(s string) string {
+	return strings.NewReplacer("\\", "\\\\", `"`, "%22", "\r", "%0D", "\n", "%0A").Replace(s)
+}

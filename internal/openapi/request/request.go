@@ -1,0 +1,220 @@
+// Package request builds the HTTP request of a checked call.
+//
+// It stands between package validate and whoever sends: it takes nothing but a validate.Checked, and it is pure. Path
+// values are percent-encoded as one segment each, so no value can reach another path; a value that would be an empty
+// segment, "." or ".." is refused. Queries, headers and forms are written as the document says (style and explode);
+// headers that are the gateway's are refused here again. A request without a body has no Content-Type. The path holds no
+// host: it is appended to the base URL of the configuration.
+package request
+
+import (
+	"encoding/base64"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A Request is what is to be sent. Its bytes are the same whenever it is built from the same arguments.
+type Request struct {
+	Method string
+	Path   string      // percent-encoded, begins with "/"; to be appended to the base URL as it is
+	Query  string      // encoded, without "?"; "" for none
+	Header http.Header // without credentials; Content-Type where there is a body, and Accept
+	Body   []byte      // nil for none
+}
+
+// Target returns path and query as they stand in a request line.
+func (r *Request) Target() string {
+	if r.Query == "" {
+		return r.Path
+	}
+	return r.Path + "?" + r.Query
+}
+
+// Build builds the request of c. It refuses with problem.InvalidArgument what can't be written: a path value that is no
+// segment, a header of more than one line, an object within an object of a query. The zero Checked is refused with
+// problem.Internal.
+func Build(c validate.Checked) (*Request, error) {
+	op := c.Operation()
+	if op == nil {
+		return nil, &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "unchecked_call"}
+	}
+	r := &Request{Method: op.Method, Header: http.Header{}}
+	path := op.Path
+	var query []string
+	for _, v := range c.Values() {
+		p := v.Parameter
+		switch p.In {
+		case "path":
+			text, err := pathText(p, v.Value)
+			if err != nil {
+				return nil, err
+			}
+			path = strings.ReplaceAll(path, "{"+p.Name+"}", text)
+		case "query":
+			pairs, err := queryPairs(p, v.Value)
+			if err != nil {
+				return nil, err
+			}
+			query = append(query, pairs...)
+		case "header":
+			if err := setHeader(r.Header, p, v.Value); err != nil {
+				return nil, err
+			}
+		default:
+			return nil, refuse("/"+p.In, "a %s parameter can't be sent", p.In)
+		}
+	}
+	var err error
+	if r.Path, err = finish(path); err != nil {
+		return nil, err
+	}
+	r.Query = strings.Join(query, "&")
+	r.Header.Set("Accept", accept(op))
+	return r, r.setBody(c)
+}
+
+// finish encodes what is fixed in a path and checks what came of it.
+func finish(path string) (string, error) {
+	if strings.ContainsAny(path, "{}") {
+		return "", refuse("/path", "a path parameter is missing")
+	}
+	for _, segment := range strings.Split(path, "/")[1:] {
+		if Climbs(segment) {
+			return "", refuse("/path", `a segment of a path can't be "." or ".."`)
+		}
+	}
+	return fixed(path), nil
+}
+
+// Climbs reports whether a segment of a path can be read as "." or "..", by itself or between the slashes it holds. There are
+// servers and proxies that decode slashes before they look for such segments, that decode twice, that take a backslash
+// for a slash, and that drop what stands behind a semicolon.
+func Climbs(segment string) bool {
+	for range 8 {
+		for part := range strings.FieldsFuncSeq(segment, func(r rune) bool { return r == '/' || r == '\\' }) {
+			if plain, _, _ := strings.Cut(part, ";"); plain == "." || plain == ".." {
+				return true
+			}
+		}
+		text := decode(segment)
+		if text == segment {
+			return false
+		}
+		segment = text
+	}
+	return true // nobody means a text that is encoded so often
+}
+
+// decode decodes what is percent-encoded, and leaves what is encoded wrongly as it is.
+func decode(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) {
+			if c, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
+				b.WriteByte(byte(c))
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// fixed percent-encodes the bytes that a document's path may hold and a URL may not.
+func fixed(path string) string {
+	var b strings.Builder
+	for i := range len(path) {
+		if c := path[i]; c <= ' ' || c >= 0x7f || strings.IndexByte("\"<>\\^`|?#", c) >= 0 {
+			const hex = "0123456789ABCDEF"
+			b.WriteString("%" + string(hex[c>>4]) + string(hex[c&15]))
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// accept says what the operation answers with.
+func accept(op *spec.Operation) string {
+	ok := op.Success()
+	if ok == nil || len(ok.Contents) == 0 {
+		return "application/json, */*;q=0.5"
+	}
+	if c := ok.Preferred(); oneLine(c.MediaType) && c.MediaType != "*/*" {
+		if spec.IsJSON(c.MediaType) {
+			return c.MediaType + ", */*;q=0.5"
+		}
+		return c.MediaType
+	}
+	return "*/*"
+}
+
+// setHeader writes a header parameter.
+func setHeader(h http.Header, p spec.Parameter, v value.Value) error {
+	at := pointer("/headers", p.Name)
+	if visible.Refused(p.Name) || !token(p.Name) {
+		return refuse(at, "the header %q can't be set", problem.Cut(p.Name))
+	}
+	text, err := simple(p, v, func(s string) string { return s })
+	if err != nil {
+		return err
+	}
+	if !oneLine(text) {
+		return refuse(at, "the header %s is a text of one line", p.Name)
+	}
+	h.Set(p.Name, text)
+	return nil
+}
+
+// oneLine reports whether text can be a header's value.
+func oneLine(text string) bool {
+	return strings.IndexFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) < 0
+}
+
+// token reports whether name can be a header's name (RFC 9110).
+func token(name string) bool {
+	return name != "" && strings.IndexFunc(name, func(r rune) bool {
+		return !(r == '!' || '#' <= r && r <= '\'' || r == '*' || r == '+' || r == '-' || r == '.' || r == '^' || r == '_' || r == '`' || r == '|' || r == '~' ||
+			'0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z')
+	}) < 0
+}
+
+func (r *Request) setBody(c validate.Checked) error {
+	v, content := c.Body()
+	if content == nil {
+		return nil
+	}
+	media := content.MediaType
+	if !oneLine(media) || strings.Contains(media, "*") {
+		media = "application/json"
+	}
+	var err error
+	switch {
+	case spec.IsJSON(content.MediaType):
+		r.Body = v.AppendJSON(nil)
+	case spec.IsForm(content.MediaType):
+		r.Body, err = form(content, v)
+	case spec.IsMultipart(content.MediaType):
+		r.Body, media, err = parts(c, content, v)
+	case validate.IsText(content.MediaType):
+		r.Body = []byte(v.Text())
+	default:
+		r.Body, err = base64.StdEncoding.DecodeString(v.Text())
+	}
+	if err != nil {
+		return err
+	}
+	if r.Body == nil {
+		r.Body = []byte{}
+	}
+	r.Header.Set("Content-Type", media)
+	return nil
+}

@@ -1,0 +1,251 @@
+package request
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+func refuse(at, format string, args ...any) error {
+	return &problem.Error{Code: problem.InvalidArgument, Pointer: at, Kind: "request", Detail: fmt.Sprintf(format, args...)}
+}
+
+func pointer(at, name string) string {
+	return at + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}
+
+// pathText writes a path parameter as one segment, or a part of one.
+func pathText(p spec.Parameter, v value.Value) (string, error) {
+	at := pointer("/path", p.Name)
+	text, err := "", error(nil)
+	switch p.Style {
+	case "label":
+		text, err = labelled(p, v, ".", func(string) string { return "" })
+	case "matrix":
+		text, err = labelled(p, v, ";", func(name string) string { return name + "=" })
+	default:
+		text, err = simple(p, v, segment)
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case text == "" || strings.Trim(text, ".;=,") == "" && p.Style != "simple" && p.Style != "":
+		return "", refuse(at, "the path parameter %s must not be empty", p.Name)
+	case text == "." || text == "..":
+		return "", refuse(at, `the path parameter %s can't be "." or ".."`, p.Name)
+	}
+	return text, nil
+}
+
+// segment percent-encodes all but what is unreserved (RFC 3986), so that a text is one segment whoever reads it.
+func segment(s string) string { return encode(s, "") }
+
+// encode percent-encodes s but for letters, digits, -._~ and what keep holds.
+func encode(s, keep string) string {
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := range len(s) {
+		c := s[i]
+		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~", c) >= 0 || strings.IndexByte(keep, c) >= 0 {
+			b.WriteByte(c)
+		} else {
+			b.WriteByte('%')
+			b.WriteByte(hex[c>>4])
+			b.WriteByte(hex[c&15])
+		}
+	}
+	return b.String()
+}
+
+// simple writes a value in the simple style: lists with commas, objects as a,1,b,2 or a=1,b=2.
+func simple(p spec.Parameter, v value.Value, escape func(string) string) (string, error) {
+	if p.MediaType != "" {
+		return escape(string(v.AppendJSON(nil))), nil
+	}
+	at := pointer("/"+place(p), p.Name)
+	var out []string
+	switch v.Kind() {
+	case value.Array:
+		for _, e := range v.List() {
+			text, err := scalar(at, e)
+			if err != nil {
+				return "", err
+			}
+			out = append(out, escape(text))
+		}
+	case value.Object:
+		for _, m := range v.Members() {
+			text, err := scalar(pointer(at, m.Name), m.Value)
+			if err != nil {
+				return "", err
+			}
+			if p.Explode {
+				out = append(out, escape(m.Name)+"="+escape(text))
+			} else {
+				out = append(out, escape(m.Name), escape(text))
+			}
+		}
+	default:
+		text, err := scalar(at, v)
+		return escape(text), err
+	}
+	return strings.Join(out, ","), nil
+}
+
+// labelled writes a value in the label and matrix styles: each begins with a mark and, in the second, a name.
+func labelled(p spec.Parameter, v value.Value, mark string, begin func(name string) string) (string, error) {
+	at := pointer("/path", p.Name)
+	if !p.Explode || v.Kind() != value.Array && v.Kind() != value.Object {
+		text, err := simple(p, v, segment)
+		return mark + begin(segment(p.Name)) + text, err
+	}
+	var b strings.Builder
+	for _, e := range v.List() {
+		text, err := scalar(at, e)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(mark + begin(segment(p.Name)) + segment(text))
+	}
+	for _, m := range v.Members() {
+		text, err := scalar(pointer(at, m.Name), m.Value)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(mark + segment(m.Name) + "=" + segment(text))
+	}
+	return b.String(), nil
+}
+
+// place names where arguments give a parameter.
+func place(p spec.Parameter) string {
+	if p.In == "header" {
+		return "headers"
+	}
+	return p.In
+}
+
+// scalar is the text of a value that is no list and no object; null is empty.
+func scalar(at string, v value.Value) (string, error) {
+	if v.Kind() == value.Array || v.Kind() == value.Object {
+		return "", refuse(at, "a list or an object can't stand here")
+	}
+	return v.String(), nil
+}
+
+// queryPairs writes a query parameter as pairs of name and value.
+func queryPairs(p spec.Parameter, v value.Value) ([]string, error) {
+	at := pointer("/query", p.Name)
+	keep := ""
+	if p.Reserved {
+		keep = ":/?[]@!$'()*,;" // all that is reserved but what ends a pair, a value or the query
+	}
+	name := encode(p.Name, "[]")
+	one := func(text string) []string { return []string{name + "=" + encode(text, keep)} }
+	switch {
+	case p.MediaType != "":
+		return one(string(v.AppendJSON(nil))), nil
+	case p.Style == "deepObject" && v.Kind() == value.Object:
+		return deep(at, name, v, 0)
+	case v.Kind() == value.Array:
+		return listPairs(p, v, name, keep)
+	case v.Kind() == value.Object:
+		return objectPairs(p, v, name, keep)
+	}
+	text, err := scalar(at, v)
+	return one(text), err
+}
+
+// between is what stands between the elements of a list that is one value.
+func between(style string) string {
+	switch style {
+	case "spaceDelimited":
+		return "%20"
+	case "pipeDelimited":
+		return "%7C"
+	case "tabDelimited":
+		return "%09"
+	}
+	return ","
+}
+
+func listPairs(p spec.Parameter, v value.Value, name, keep string) ([]string, error) {
+	at := pointer("/query", p.Name)
+	var texts, out []string
+	for i, e := range v.List() {
+		text, err := scalar(fmt.Sprintf("%s/%d", at, i), e)
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, encode(text, keep))
+		out = append(out, name+"="+encode(text, keep))
+	}
+	if p.Explode {
+		return out, nil
+	}
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	return []string{name + "=" + strings.Join(texts, between(p.Style))}, nil
+}
+
+func objectPairs(p spec.Parameter, v value.Value, name, keep string) ([]string, error) {
+	at := pointer("/query", p.Name)
+	var texts, out []string
+	for _, m := range v.Members() {
+		text, err := scalar(pointer(at, m.Name), m.Value)
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, encode(m.Name, ""), encode(text, keep))
+		out = append(out, encode(m.Name, "")+"="+encode(text, keep))
+	}
+	if p.Explode {
+		return out, nil
+	}
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	return []string{name + "=" + strings.Join(texts, between(p.Style))}, nil
+}
+
+// maxDeep is how deep objects lie in each other in a query.
+const maxDeep = 8
+
+// deep writes an object as filter[a]=1&filter[b][c]=2; lists as filter[a]=1&filter[a]=2.
+func deep(at, name string, v value.Value, depth int) ([]string, error) {
+	if depth > maxDeep {
+		return nil, refuse(at, "objects lie too deep in each other")
+	}
+	var out []string
+	for _, m := range v.Members() {
+		in := pointer(at, m.Name)
+		inner := name + "[" + encode(m.Name, "") + "]"
+		switch m.Value.Kind() {
+		case value.Object:
+			more, err := deep(in, inner, m.Value, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, more...)
+		case value.Array:
+			for _, e := range m.Value.List() {
+				text, err := scalar(in, e)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, inner+"="+encode(text, ""))
+			}
+		default:
+			text, err := scalar(in, m.Value)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, inner+"="+encode(text, ""))
+		}
+	}
+	return out, nil
+}

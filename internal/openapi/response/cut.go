@@ -1,0 +1,236 @@
+package response
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A cutter makes values fit into bytes of JSON and remembers what it left out.
+type cutter struct {
+	cuts    []loss
+	more    int // losses beyond those that are told
+	scratch []byte
+	stuck   bool // no call goes on after the list that was cut
+}
+
+// A loss is what was left out at one place: of a list, of an object's names, of a text.
+type loss struct {
+	path      string
+	kind      value.Kind
+	kept, had int
+	names     []string // of an object: what was left out
+}
+
+// least is how few bytes a value is given before it is left out instead.
+const least = 32
+
+// maxLosses is how many losses are told one by one.
+const maxLosses = 8
+
+func (c *cutter) size(v value.Value) int {
+	c.scratch = v.AppendJSON(c.scratch[:0])
+	return len(c.scratch)
+}
+
+func (c *cutter) lose(l loss) {
+	if len(c.cuts) >= maxLosses {
+		c.more++
+		return
+	}
+	c.cuts = append(c.cuts, l)
+}
+
+// fit returns v in at most budget bytes of JSON, which are at least least: lists keep as many whole items as fit, and
+// only where that is not enough texts are cut, and members left out.
+func (c *cutter) fit(v value.Value, budget int, path string) value.Value {
+	if c.size(v) <= budget {
+		return v
+	}
+	switch v.Kind() {
+	case value.Array:
+		return c.list(v.List(), budget, path)
+	case value.Object:
+		return c.object(v.Members(), budget, path)
+	case value.String:
+		return c.text(v.Text(), budget, path)
+	}
+	c.lose(loss{path: path, kind: v.Kind()})
+	return value.Value{}
+}
+
+func (c *cutter) list(list []value.Value, budget int, path string) value.Value {
+	used, n := 2, 0
+	for ; n < len(list); n++ {
+		size := c.size(list[n]) + min(n, 1)
+		if used+size > budget {
+			break
+		}
+		used += size
+	}
+	first := n == 0 && budget-2 >= least
+	if first {
+		n = 1
+	}
+	c.lose(loss{path: path, kind: value.Array, kept: n, had: len(list)})
+	if first {
+		return value.OfArray([]value.Value{c.fit(list[0], budget-2, path+"[0]")})
+	}
+	return value.OfArray(list[:n:n])
+}
+
+func (c *cutter) object(members []value.Member, budget int, path string) value.Value {
+	sizes, lows := make([]int, len(members)), make([]int, len(members))
+	room, needs, low := budget-2, 0, 0
+	for i, m := range members {
+		sizes[i], lows[i] = c.size(m.Value), c.low(m.Value)
+		room -= nameSize(m.Name)
+		needs += min(sizes[i], least)
+		low += lows[i]
+	}
+	if needs > room {
+		return c.names(members, sizes, budget, path)
+	}
+	// Lists give way first; where they alone can't make it fit, texts do too, the longest first.
+	if low > room {
+		lows = make([]int, len(members))
+	}
+	level := fill(sizes, lows, room)
+	out := make([]value.Member, len(members))
+	for i, m := range members {
+		out[i] = value.Member{Name: m.Name, Value: c.fit(m.Value, min(sizes[i], max(lows[i], level)), join(path, m.Name))}
+	}
+	return value.OfObject(out)
+}
+
+// nameSize is what a name and what stands around it takes.
+func nameSize(name string) int { return len(value.AppendQuoted(nil, name)) + 2 }
+
+// fill returns the level to which every value can be given bytes, so that together they have at most room.
+func fill(sizes, lows []int, room int) int {
+	low, high := 0, room
+	for low < high {
+		level, sum := (low+high+1)/2, 0
+		for i, size := range sizes {
+			sum += min(size, max(lows[i], level))
+		}
+		if sum <= room {
+			low = level
+		} else {
+			high = level - 1
+		}
+	}
+	return low
+}
+
+// names keeps the first members of an object that fit whole: one of many names is more like a list.
+func (c *cutter) names(members []value.Member, sizes []int, budget int, path string) value.Value {
+	used := 2
+	var out []value.Member
+	l := loss{path: path, kind: value.Object, had: len(members)}
+	for i, m := range members {
+		if size := nameSize(m.Name) + sizes[i]; used+size <= budget {
+			used += size
+			out = append(out, m)
+		} else {
+			l.names = append(l.names, m.Name)
+		}
+	}
+	l.kept = len(out)
+	c.lose(l)
+	return value.OfObject(out)
+}
+
+// low is the size of v when its lists have one item each.
+func (c *cutter) low(v value.Value) int {
+	switch v.Kind() {
+	case value.Array:
+		if list := v.List(); len(list) > 0 {
+			return 2 + c.low(list[0])
+		}
+	case value.Object:
+		size := 2
+		for _, m := range v.Members() {
+			size += nameSize(m.Name) + c.low(m.Value)
+		}
+		return size
+	}
+	return c.size(v)
+}
+
+func (c *cutter) text(s string, budget int, path string) value.Value {
+	had := utf8.RuneCountInString(s)
+	mark := fmt.Sprintf("… [%d characters]", had)
+	n := min(budget-2-len(mark), len(s)) // least leaves room for the mark
+	for {
+		for n > 0 && n < len(s) && !utf8.RuneStart(s[n]) {
+			n--
+		}
+		kept := s[:n] + mark
+		over := len(value.AppendQuoted(c.scratch[:0], kept)) - budget
+		if over <= 0 || n == 0 {
+			c.lose(loss{path: path, kind: value.String, kept: utf8.RuneCountInString(s[:n]), had: had})
+			return value.OfString(kept)
+		}
+		n = max(n-max(over/6, 1), 0)
+	}
+}
+
+// kept corrects what is told of a list.
+func (c *cutter) kept(l list, n int) {
+	path := ""
+	for _, name := range l.names {
+		path = join(path, name)
+	}
+	for i := range c.cuts {
+		if c.cuts[i].kind == value.Array && c.cuts[i].path == path {
+			c.cuts[i].kept = n
+		}
+	}
+}
+
+// notes are what was lost, a sentence each, and how to go on.
+func (c *cutter) notes(p *pager) []string {
+	var out []string
+	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	for _, l := range c.cuts {
+		at := l.path
+		if at == "" {
+			at = "the answer"
+		}
+		switch l.kind {
+		case value.Array:
+			say("%s: the first %d of %d items are shown, for more is too long", at, l.kept, l.had)
+		case value.Object:
+			say("%s: %d of %d names are shown, for more is too long; left out: %s", at, l.kept, l.had, some(l.names))
+		case value.String:
+			say("%s: the first %d of %d characters are shown", at, l.kept, l.had)
+		default:
+			say("%s: a number is too long to be shown", at)
+		}
+	}
+	if c.more > 0 {
+		say("%d more places are cut", c.more)
+	}
+	if p != nil {
+		out = append(out, p.notes...)
+	}
+	switch {
+	case len(c.cuts) == 0:
+	case c.stuck && p != nil && p.hint() != "":
+		say("to see more, %s, or name the fields you need in fields", p.hint())
+	default:
+		say("fields picks what you need, and more of it fits")
+	}
+	return out
+}
+
+func join(path, name string) string {
+	name = problem.Cut(oneLine(name))
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}

@@ -1,0 +1,242 @@
+package response
+
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A walker takes values through what a View says of them.
+type walker struct {
+	v      *visible.View
+	o      Options
+	marks  map[string]mark // by name: a body has few, many times
+	ids    map[at]int
+	nodes  map[string]*node
+	masked []string
+
+	covered int // how many values were masked
+}
+
+// A mark is what a name alone decides.
+type mark struct {
+	denied bool
+	cover  cover
+}
+
+// A cover says what of a value leaves masked.
+type cover uint8
+
+const (
+	open    cover = iota
+	texts         // texts are masked; numbers and booleans stay
+	numbers       // numbers too: they are what is to be kept secret
+)
+
+// Masked stands for a text that is not to be seen.
+const Masked = "[masked]"
+
+func newWalker(v *visible.View, o Options) *walker {
+	if o.Mask == nil {
+		o.Mask = Secret
+	}
+	if o.Budget == 0 {
+		o.Budget = DefaultBudget
+	}
+	return &walker{v: v, o: o, marks: map[string]mark{}, ids: map[at]int{}, nodes: map[string]*node{}}
+}
+
+func (w *walker) mark(name string) mark {
+	m, ok := w.marks[name]
+	if !ok {
+		m.denied = w.o.Denied != nil && w.o.Denied(name)
+		if w.o.Mask(name) {
+			m.cover = coverOf(name)
+		}
+		w.marks[name] = m
+	}
+	return m
+}
+
+// walk returns what may leave of val, and false where that is nothing. A nil node says nothing of it.
+func (w *walker) walk(val value.Value, n *node, c cover) (value.Value, bool) {
+	if n != nil && !n.admits(val) {
+		return value.Value{}, false
+	}
+	switch val.Kind() {
+	case value.Array:
+		return w.array(val, n, c), true
+	case value.Object:
+		return w.object(val, n, c), true
+	case value.String:
+		if c != open && val.Text() != "" {
+			w.covered++
+			return value.OfString(Masked), true
+		}
+	case value.Int, value.Decimal, value.Float:
+		if c == numbers {
+			w.covered++
+			return value.OfString(Masked), true
+		}
+	}
+	return val, true
+}
+
+func (w *walker) array(val value.Value, n *node, c cover) value.Value {
+	in := w.element(n)
+	list := val.List()
+	out := make([]value.Value, 0, len(list))
+	for _, e := range list {
+		if e, ok := w.walk(e, in, c); ok {
+			out = append(out, e)
+		}
+	}
+	return value.OfArray(out)
+}
+
+func (w *walker) object(val value.Value, n *node, c cover) value.Value {
+	members := val.Members()
+	pair := w.pair(members, n)
+	out := make([]value.Member, 0, len(members))
+	for _, m := range members {
+		in, ok := w.member(n, m.Name)
+		if !ok {
+			continue
+		}
+		own := max(c, w.mark(m.Name).cover, in.cover)
+		if pair.cover != open && plain(m.Name) == "value" {
+			own = max(own, pair.cover)
+		}
+		before := w.covered
+		if m.Value, ok = w.walk(m.Value, in.node, own); !ok {
+			continue
+		}
+		if own > c && c == open && w.covered > before {
+			w.mask(m.Name, pair)
+		}
+		out = append(out, m)
+	}
+	return value.OfObject(out)
+}
+
+// A pairName is a text that names the value beside it, with what the name decides.
+type pairName struct {
+	text  string
+	cover cover
+}
+
+// pair returns the name of an object that is a name and a value, as settings often are: {name: DB_PASSWORD, value: …}.
+func (w *walker) pair(members []value.Member, n *node) pairName {
+	if !slices.ContainsFunc(members, func(m value.Member) bool { return plain(m.Name) == "value" }) {
+		return pairName{}
+	}
+	for _, m := range members {
+		if name := plain(m.Name); name != "name" && name != "key" || m.Value.Kind() != value.String || len(m.Value.Text()) > 100 {
+			continue
+		}
+		// A hidden name decides nothing.
+		if _, ok := w.member(n, m.Name); ok && w.o.Mask(m.Value.Text()) {
+			return pairName{m.Value.Text(), coverOf(m.Value.Text())}
+		}
+	}
+	return pairName{}
+}
+
+func (w *walker) mask(name string, pair pairName) {
+	if pair.cover != open && plain(name) == "value" {
+		name = pair.text
+	}
+	for _, has := range w.masked {
+		if has == name {
+			return
+		}
+	}
+	w.masked = append(w.masked, name)
+}
+
+// below is what a member of a value is taken through.
+type below struct {
+	node  *node
+	cover cover
+}
+
+// member returns what is said of the member called name of a value of which n is said, and false where it is hidden.
+func (w *walker) member(n *node, name string) (below, bool) {
+	if w.mark(name).denied {
+		return below{}, false
+	}
+	if n == nil {
+		return below{}, w.v.Field("", name)
+	}
+	if f, ok := n.fields[name]; ok {
+		if f.hidden || f.unsent {
+			return below{}, false
+		}
+		if f.node == nil {
+			f.node = w.nodeOf(f.places)
+		}
+		return below{f.node, f.cover}, true
+	}
+	if n.closed || len(n.of) == 0 && !w.v.Field("", name) {
+		return below{}, false
+	}
+	for _, of := range n.of {
+		if !w.v.Field(of, name) {
+			return below{}, false
+		}
+	}
+	switch {
+	case len(n.further) > 0:
+		if n.other == nil {
+			n.other = w.nodeOf(n.further)
+		}
+		return below{node: n.other}, true
+	case len(n.fields) == 0 && len(n.elements) > 0:
+		// The document promises a list and there is an object around it.
+		return below{node: n}, true
+	}
+	return below{}, true
+}
+
+// element returns what is said of the elements of an array of which n is said.
+func (w *walker) element(n *node) *node {
+	if n == nil {
+		return nil
+	}
+	if len(n.elements) == 0 {
+		// The document promises one, and there is a list of them.
+		return n
+	}
+	if n.element == nil {
+		n.element = w.nodeOf(n.elements)
+	}
+	return n.element
+}
+
+// hides reports whether something that op answers with, as JSON, would not leave as it is.
+func (w *walker) hides(op *spec.Operation) bool {
+	past := map[*node]bool{}
+	var within func(n *node) bool
+	within = func(n *node) bool {
+		if n == nil || past[n] {
+			return false
+		}
+		past[n] = true
+		if n.gone || n.closed || len(n.choices) > 0 || len(past) > maxNodes {
+			return true
+		}
+		for _, name := range n.names {
+			f := n.fields[name]
+			if m := w.mark(name); f.hidden || m.denied || m.cover != open {
+				return true
+			}
+			if within(w.nodeOf(f.places)) {
+				return true
+			}
+		}
+		return len(n.elements) > 0 && within(w.element(n)) || len(n.further) > 0 && within(w.nodeOf(n.further))
+	}
+	return within(w.nodeOf(w.answered(op, 0)))
+}

@@ -1,0 +1,278 @@
+package response
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A node is what the asker's View says of a value at one place of a body: all the schemas it may have, put together.
+type node struct {
+	gone     bool // the value is hidden
+	fields   map[string]*field
+	names    []string // of fields, in order
+	of       []string // the named schemas that it is or may be: a name that is no field is asked of each
+	closed   bool     // a part of it is hidden: names that are no fields may be that part's
+	choices  []choice // of which one alternative or more are hidden
+	elements []place  // of arrays
+	further  []place  // of names that are no fields
+
+	element, other *node // made when they are first needed
+}
+
+// A field is what is declared of a member. One that is hidden in any alternative is hidden.
+type field struct {
+	hidden bool
+	unsent bool // writeOnly: it is no part of an answer
+	cover  cover
+	places []place
+	node   *node // made when it is first needed
+}
+
+// A choice is of alternatives of which some are hidden: a value is let through where it says that it is of another.
+type choice struct {
+	by  string // the member that says of which it is; "" for none
+	may map[string]bool
+}
+
+// A place is a schema, and the named one that it is a part of.
+type place struct {
+	raw spec.Raw
+	of  string
+}
+
+// at tells one place from another.
+type at struct {
+	raw *byte
+	of  string
+}
+
+// maxParts is how many schemas are put together for one value, maxNodes how many values are looked at for what is hidden.
+const (
+	maxParts = 512
+	maxNodes = 20_000
+)
+
+// admits reports whether anything of val may leave.
+func (n *node) admits(val value.Value) bool {
+	if n.gone {
+		return false
+	}
+	if val.IsNull() {
+		return true
+	}
+	if n.closed && (val.Kind() != value.Object || len(n.fields) == 0) {
+		return false
+	}
+	for _, c := range n.choices {
+		says, ok := val.Get(c.by)
+		if !ok || says.Kind() != value.String || !c.may[says.Text()] {
+			return false
+		}
+	}
+	return true
+}
+
+// answered returns the schemas of what op answers with status. An answer that is not documented may be any that is.
+func (w *walker) answered(op *spec.Operation, status int) []place {
+	var best, good []place
+	text := strconv.Itoa(status)
+	rank := 0
+	for _, r := range op.Responses {
+		var in []place
+		for _, c := range r.Contents {
+			if c.Schema != nil && spec.IsJSON(c.MediaType) {
+				in = append(in, place{raw: c.Schema})
+			}
+		}
+		as := 0
+		switch {
+		case r.Status == text:
+			as = 3
+		case len(r.Status) == 3 && strings.EqualFold(r.Status[1:], "xx") && r.Status[0] == text[0]:
+			as = 2
+		case r.Status == "default":
+			as = 1
+		}
+		if as > rank && len(in) > 0 {
+			best, rank = in, as
+		}
+		good = append(good, in...)
+	}
+	if status == 0 || rank == 0 {
+		return good
+	}
+	return best
+}
+
+// nodeOf returns the node of a value that may be of any of these; nil where they say nothing.
+func (w *walker) nodeOf(places []place) *node {
+	var key strings.Builder
+	kept := places[:0:0]
+	for _, p := range places {
+		if len(p.raw) == 0 {
+			continue
+		}
+		id, ok := w.ids[at{&p.raw[0], p.of}]
+		if !ok {
+			id = len(w.ids)
+			w.ids[at{&p.raw[0], p.of}] = id
+		}
+		kept = append(kept, p)
+		key.WriteString(strconv.Itoa(id) + " ")
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	if n, ok := w.nodes[key.String()]; ok {
+		return n
+	}
+	c := collector{w: w, n: &node{fields: map[string]*field{}}, past: map[at]bool{}}
+	var raws []spec.Raw
+	for _, p := range kept {
+		raws = append(raws, p.raw)
+	}
+	if len(kept) == 1 {
+		c.n.gone = c.add(kept[0].raw, kept[0].of)
+	} else {
+		c.choose(raws, nil)
+	}
+	w.nodes[key.String()] = c.n
+	return c.n
+}
+
+// A collector puts schemas together.
+type collector struct {
+	w    *walker
+	n    *node
+	past map[at]bool
+}
+
+// add takes in r, a part of the named schema of, and reports whether r is hidden.
+func (c *collector) add(r spec.Raw, of string) bool {
+	if len(r) == 0 {
+		return false
+	}
+	key := at{&r[0], of}
+	if hidden, ok := c.past[key]; ok {
+		return hidden
+	}
+	c.past[key] = false
+	if len(c.past) > maxParts {
+		c.n.closed = true
+		return false
+	}
+	c.past[key] = c.parts(r, of)
+	return c.past[key]
+}
+
+// parts takes in what r says, and reports whether r is hidden.
+func (c *collector) parts(r spec.Raw, of string) bool {
+	if to, name, ok := c.w.v.Follow(r); ok {
+		if name != "" {
+			if to == nil {
+				return true
+			}
+			of = name
+			c.n.of = append(c.n.of, name)
+		}
+		if c.add(to, of) {
+			return true
+		}
+	}
+	var either []spec.Raw
+	for name, m := range r.Members() {
+		switch name {
+		case "properties":
+			for field, schema := range m.Members() {
+				c.field(field, schema, of)
+			}
+		case "allOf":
+			for e := range m.Elements() {
+				c.n.closed = c.add(e, of) || c.n.closed
+			}
+		case "oneOf", "anyOf":
+			for e := range m.Elements() {
+				either = append(either, e)
+			}
+		default:
+			c.keyword(name, m, of)
+		}
+	}
+	c.choose(either, r.Get("discriminator"))
+	return false
+}
+
+// keyword takes in what else can say something of what is in a value.
+func (c *collector) keyword(name string, m spec.Raw, of string) {
+	switch name {
+	case "items", "unevaluatedItems", "contains":
+		c.n.elements = appendObject(c.n.elements, m)
+	case "prefixItems":
+		for e := range m.Elements() {
+			c.n.elements = appendObject(c.n.elements, e)
+		}
+	case "additionalProperties", "unevaluatedProperties":
+		c.n.further = appendObject(c.n.further, m)
+	case "patternProperties":
+		for _, e := range m.Members() {
+			c.n.further = appendObject(c.n.further, e)
+		}
+	case "if", "then", "else":
+		c.n.closed = c.add(m, of) || c.n.closed
+	case "dependentSchemas":
+		for _, e := range m.Members() {
+			c.n.closed = c.add(e, of) || c.n.closed
+		}
+	}
+}
+
+func appendObject(to []place, r spec.Raw) []place {
+	if r.Kind() != '{' {
+		return to
+	}
+	return append(to, place{raw: r})
+}
+
+func (c *collector) field(name string, r spec.Raw, of string) {
+	f := c.n.fields[name]
+	if f == nil {
+		f = &field{}
+		c.n.fields[name] = f
+		c.n.names = append(c.n.names, name)
+	}
+	f.hidden = f.hidden || !c.w.v.Field(of, name)
+	f.unsent = f.unsent || r.Get("writeOnly").True()
+	if r.Get("format").Text() == "password" {
+		f.cover = texts
+	}
+	f.places = append(f.places, place{raw: r})
+}
+
+// choose takes in alternatives.
+func (c *collector) choose(either []spec.Raw, discriminator spec.Raw) {
+	may, hidden := map[string]bool{}, false
+	for _, r := range either {
+		if c.add(r, "") {
+			hidden = true
+			continue
+		}
+		if ref := spec.Reference(r); ref != "" {
+			may[ref[strings.LastIndexByte(ref, '/')+1:]] = true
+		}
+	}
+	if !hidden {
+		return
+	}
+	for says, m := range discriminator.Get("mapping").Members() {
+		ref := m.Text()
+		if !strings.Contains(ref, "#") {
+			ref = "#/components/schemas/" + ref
+		}
+		to, _, _ := c.w.v.Follow(spec.Raw(append(value.AppendQuoted([]byte(`{"$ref":`), ref), '}')))
+		may[says] = to != nil
+	}
+	c.n.choices = append(c.n.choices, choice{discriminator.Get("propertyName").Text(), may})
+}

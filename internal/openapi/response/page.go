@@ -1,0 +1,159 @@
+package response
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A page is what an API tells of the page it answered with.
+type page struct {
+	total *int64
+	count *int64 // of this page, or of all: APIs differ
+	pages *int64
+	more  *bool       // nil where it doesn't say
+	next  value.Value // the cursor of the next page, or its number
+	link  string      // the URL of the next page
+}
+
+// around are the names of objects that tell of pages; "" is the body.
+var around = []string{"meta", "metadata", "pagination", "paging", "page", "pages", "pageinfo", "paginginfo", "responsemetadata", "cursors", "cursor", "links", "link", "next", "data", "result"}
+
+// tell reads what body and headers tell of pages.
+func (p *page) tell(body value.Value, h http.Header) {
+	p.within(body, 0)
+	for _, line := range h.Values("Link") {
+		if to := nextLink(line); to != "" {
+			p.link = to
+		}
+	}
+	for _, name := range []string{"X-Total-Count", "X-Total", "Total-Count"} {
+		if n, err := strconv.ParseInt(h.Get(name), 10, 64); err == nil && n >= 0 && p.total == nil {
+			p.total = &n
+		}
+	}
+}
+
+func (p *page) within(v value.Value, depth int) {
+	for _, m := range v.Members() {
+		name := plain(m.Name)
+		if m.Value.Kind() == value.Object {
+			if depth < 3 && slices.Contains(around, name) {
+				if name == "next" {
+					p.url(href(m.Value))
+				}
+				p.within(m.Value, depth+1)
+			}
+			continue
+		}
+		if name != "after" || depth > 0 {
+			p.member(name, m.Value)
+		}
+	}
+}
+
+func (p *page) member(name string, v value.Value) {
+	switch name {
+	case "total", "totalcount", "totalitems", "totalresults", "totalelements", "totalsize", "totalrecords", "totalhits", "totalentries", "odatacount", "resultcount":
+		set(&p.total, v)
+	case "count":
+		set(&p.count, v)
+	case "totalpages", "pagecount", "lastpage", "numpages", "pages", "pagestotal":
+		set(&p.pages, v)
+	case "hasmore", "hasnext", "hasnextpage", "more", "istruncated", "moreresults":
+		if v.Kind() == value.Bool {
+			more := v.Bool()
+			p.more = &more
+		}
+	case "last":
+		if v.Kind() == value.Bool {
+			more := !v.Bool()
+			p.more = &more
+		}
+	case "nextcursor", "nextpagetoken", "nexttoken", "nextpage", "continuationtoken", "nextcontinuationtoken", "endcursor", "nextmarker", "nextcontinuation",
+		"nextpagecursor", "after", "scrollid":
+		p.cursor(v)
+	case "next", "nextlink", "odatanextlink", "nexturl", "nextpageurl", "nextpagelink":
+		if text := v.Text(); strings.Contains(text, "/") || strings.HasPrefix(text, "?") {
+			p.url(text)
+		} else {
+			p.cursor(v)
+		}
+	}
+}
+
+// cursor takes in where the next page is; an empty cursor says that there is none.
+func (p *page) cursor(v value.Value) {
+	switch {
+	case v.Kind() == value.String && v.Text() != "", v.Kind() == value.Int:
+		p.next = v
+	case (v.IsNull() || v.Kind() == value.String) && p.more == nil && p.next.IsNull() && p.link == "":
+		more := false
+		p.more = &more
+	}
+}
+
+func (p *page) url(text string) {
+	if text != "" {
+		p.link = text
+	}
+}
+
+func href(v value.Value) string {
+	to, _ := v.Get("href")
+	return to.Text()
+}
+
+// set takes in a number that is none below zero, be it written as a text.
+func set(to **int64, v value.Value) {
+	n, ok := v.AsInt()
+	if v.Kind() == value.String {
+		parsed, err := strconv.ParseInt(v.Text(), 10, 64)
+		n, ok = parsed, err == nil
+	}
+	if ok && n >= 0 && *to == nil {
+		*to = &n
+	}
+}
+
+// nextLink returns the target of rel=next in a Link header (RFC 8288).
+func nextLink(line string) string {
+	for line != "" {
+		start := strings.IndexByte(line, '<')
+		end := strings.IndexByte(line, '>')
+		if start < 0 || end < start {
+			return ""
+		}
+		target, rest := line[start+1:end], line[end+1:]
+		params := rest
+		if at := strings.Index(rest, "<"); at >= 0 {
+			params, line = rest[:at], rest[at:]
+		} else {
+			line = ""
+		}
+		for param := range strings.SplitSeq(params, ";") {
+			name, says, _ := strings.Cut(strings.Trim(param, " ,\t"), "=")
+			if strings.EqualFold(strings.TrimSpace(name), "rel") && slices.Contains(strings.Fields(strings.ToLower(strings.Trim(says, `"' `))), "next") {
+				return target
+			}
+		}
+	}
+	return ""
+}
+
+// queryOf returns the query of a URL; nil where it is none.
+func queryOf(link string) url.Values {
+	u, err := url.Parse(link)
+	if err != nil {
+		return nil
+	}
+	q, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return nil
+	}
+	return q
+}

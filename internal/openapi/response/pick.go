@@ -1,0 +1,159 @@
+package response
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A tree is the fields that were asked for, by their first names; one without branches is wanted whole.
+type tree map[string]tree
+
+// maxFields is how many fields can be asked for; what is beyond is named in a note.
+const maxFields = 200
+
+// pick returns what was asked for of body. A path that names nothing is a note, with near names from what is there.
+func (a *Answer) pick(w *walker, root *node, body value.Value) value.Value {
+	want, unknown := tree{}, 0
+	for i, path := range w.o.Fields {
+		if i == maxFields {
+			a.note("fields: only the first %d are taken", maxFields)
+			break
+		}
+		names := strings.Split(strings.NewReplacer("[]", "", "[*]", "").Replace(strings.TrimPrefix(path, "$.")), ".")
+		if near, ok := w.known(names, root, body); !ok {
+			if unknown++; unknown <= 10 {
+				a.note("fields: %q names nothing here%s", problem.Cut(path), problem.DidYouMean(near))
+			}
+			continue
+		}
+		want.add(names)
+	}
+	return want.of(body)
+}
+
+func (t tree) add(names []string) {
+	for i, name := range names {
+		in, ok := t[name]
+		switch {
+		case ok && in == nil:
+			return // it is wanted whole
+		case i == len(names)-1:
+			t[name] = nil
+			return
+		case !ok:
+			in = tree{}
+			t[name] = in
+		}
+		t = in
+	}
+}
+
+// of returns the parts of v that t wants, in the order of v.
+func (t tree) of(v value.Value) value.Value {
+	switch v.Kind() {
+	case value.Array:
+		out := make([]value.Value, 0, len(v.List()))
+		for _, e := range v.List() {
+			if e.Kind() == value.Array || e.Kind() == value.Object {
+				out = append(out, t.of(e))
+			}
+		}
+		return value.OfArray(out)
+	case value.Object:
+		out := make([]value.Member, 0, len(t))
+		for _, m := range v.Members() {
+			in, ok := t[m.Name]
+			if !ok {
+				continue
+			}
+			if in != nil {
+				if k := m.Value.Kind(); k != value.Array && k != value.Object && k != value.Null {
+					continue
+				}
+				m.Value = in.of(m.Value)
+			}
+			out = append(out, m)
+		}
+		return value.OfObject(out)
+	}
+	return v
+}
+
+// maxSeen is how many elements of a list are looked at for the names they have.
+const maxSeen = 50
+
+// known reports whether names lead to something that the document or the body has, and near paths where not.
+func (w *walker) known(names []string, n *node, body value.Value) ([]string, bool) {
+	bodies := []value.Value{body}
+	for i, name := range names {
+		for n != nil && len(n.elements) > 0 && len(n.fields) == 0 {
+			n = w.element(n)
+		}
+		bodies = flat(bodies)
+		var has []string
+		if n != nil {
+			for _, name := range n.names {
+				if f := n.fields[name]; !f.hidden && !f.unsent && !w.mark(name).denied {
+					has = append(has, name)
+				}
+			}
+		}
+		var next []value.Value
+		for _, b := range bodies {
+			for _, m := range b.Members() {
+				if m.Name == name {
+					next = append(next, m.Value)
+				}
+				if !slices.Contains(has, m.Name) && len(has) < 1000 {
+					has = append(has, m.Name)
+				}
+			}
+		}
+		if !slices.Contains(has, name) && len(next) == 0 {
+			near := problem.Nearest(name, has, 3)
+			for j := range near {
+				near[j] = strings.Join(append(slices.Clone(names[:i]), near[j]), ".")
+			}
+			return near, false
+		}
+		in, ok := w.member(n, name)
+		if !ok {
+			return nil, false
+		}
+		n, bodies = in.node, next
+	}
+	return nil, true
+}
+
+// flat returns the elements of arrays in place of the arrays, as far as they are looked at.
+func flat(all []value.Value) []value.Value {
+	var out []value.Value
+	for _, v := range all {
+		if v.Kind() == value.Array {
+			out = append(out, flat(v.List()[:min(len(v.List()), maxSeen)])...)
+		} else {
+			out = append(out, v)
+		}
+		if len(out) >= maxSeen {
+			break
+		}
+	}
+	return out
+}
+
+// some names the first of many.
+func some(names []string) string {
+	const most = 10
+	short := make([]string, 0, most)
+	for _, n := range names[:min(len(names), most)] {
+		short = append(short, problem.Cut(oneLine(n)))
+	}
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(short, ", "), len(names)-most)
+	}
+	return strings.Join(short, ", ")
+}

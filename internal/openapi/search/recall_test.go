@@ -1,0 +1,124 @@
+package search
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
+)
+
+func load(t testing.TB, file string) *spec.Document {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := spec.Load(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func everything(t testing.TB, d *spec.Document) *visible.View {
+	t.Helper()
+	rules, err := classify.New(d, classify.Options{RPCNames: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return visible.New(d, rules, visible.Filter{})
+}
+
+// A task is what somebody wants to find.
+type task struct{ id, api, user string }
+
+// gold reads the tasks of a document.
+func gold(t testing.TB, name string) []task {
+	t.Helper()
+	b, err := os.ReadFile("../testdata/gold.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []task
+	for line := range strings.Lines(string(b)) {
+		f := strings.Split(strings.TrimSpace(line), " | ")
+		if len(f) == 4 && f[0] == name {
+			out = append(out, task{f[1], f[2], f[3]})
+		}
+	}
+	return out
+}
+
+// ranks returns at which place each task's operation was found, 0 for not within ten.
+func ranks(t testing.TB, ix *Index, tasks []task, words func(task) string) []int {
+	t.Helper()
+	out := make([]int, len(tasks))
+	for i, task := range tasks {
+		r, err := ix.Search(Query{Text: words(task), Limit: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, op := range r.Operations {
+			if op.ID == task.id {
+				out[i] = n + 1
+			}
+		}
+		if ix.v.Operations()[0] != nil && (out[i] == 0 || out[i] > 5) {
+			var got []string
+			for _, op := range r.Operations[:min(3, len(r.Operations))] {
+				got = append(got, op.ID)
+			}
+			t.Logf("%q finds %s at %d: %s", words(task), task.id, out[i], strings.Join(got, ", "))
+		}
+	}
+	return out
+}
+
+func recall(all []int, k int) float64 {
+	n := 0
+	for _, r := range all {
+		if r > 0 && r <= k {
+			n++
+		}
+	}
+	return float64(n) / float64(len(all))
+}
+
+// TestRecall: what agents find of what they look for, without any synonyms.
+func TestRecall(t *testing.T) {
+	var api, user []int
+	for _, name := range []string{"trackline.json", "fleet.yaml"} {
+		d := load(t, filepath.Join("../testdata", name))
+		ix := New(everything(t, d), Options{})
+		tasks := gold(t, strings.TrimSuffix(name, filepath.Ext(name)))
+		for _, task := range tasks {
+			if d.Operation(task.id) == nil {
+				t.Fatalf("%s has no operation %s", name, task.id)
+			}
+		}
+		api = append(api, ranks(t, ix, tasks, func(t task) string { return t.api })...)
+		user = append(user, ranks(t, ix, tasks, func(t task) string { return t.user })...)
+	}
+	if len(api) < 60 {
+		t.Fatalf("only %d tasks", len(api))
+	}
+	for _, tt := range []struct {
+		words string
+		ranks []int
+		k     int
+		want  float64
+	}{
+		{"API", api, 1, .80}, {"API", api, 5, .97}, {"API", api, 10, .97},
+		{"user's", user, 1, 0}, {"user's", user, 5, 0}, {"user's", user, 10, .70},
+	} {
+		got := recall(tt.ranks, tt.k)
+		t.Logf("%s words, recall@%d: %.2f", tt.words, tt.k, got)
+		if got < tt.want {
+			t.Errorf("%s words, recall@%d is %.2f, want %.2f", tt.words, tt.k, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,270 @@
+package search
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+)
+
+// A Query is what somebody looks for. With neither Text nor Service it finds nothing: see Index.Services.
+type Query struct {
+	Text    string // words; "" for all operations of the Service
+	Service string // a service's name, full or short; "" for all
+	Offset  int    // how many to leave out
+	Limit   int    // how many to return; 0 for DefaultLimit, more than MaxLimit is MaxLimit
+}
+
+// How many operations one answer tells of.
+const (
+	DefaultLimit = 5
+	MaxLimit     = 50
+)
+
+// maxWords is how many words of a query count.
+const maxWords = 24
+
+// A Result is what a Query found.
+type Result struct {
+	Operations []*spec.Operation // the best first; those of a service in the order of the document
+	Total      int               // how many there are
+	Offset     int               // how many stand before Operations
+	Service    string            // the full name of the service that was asked for; "" for all
+	Weak       bool              // no operation fits well: Services is where to look
+	Services   []Service         // where Weak
+}
+
+// Search finds operations. It refuses an unknown service with problem.NotFound and near names.
+func (ix *Index) Search(q Query) (Result, error) {
+	var r Result
+	if q.Service != "" {
+		name, err := ix.service(q.Service)
+		if err != nil {
+			return Result{}, err
+		}
+		r.Service = name
+	}
+	if q.Limit <= 0 {
+		q.Limit = DefaultLimit
+	}
+	q.Limit, q.Offset = min(q.Limit, MaxLimit), max(q.Offset, 0)
+	in := func(e *entry) bool { return r.Service == "" || slices.Contains(e.op.Groups(), r.Service) }
+	asked := ix.ask(q.Text)
+	var found []int32
+	switch {
+	case len(asked.terms) > 0:
+		found, r.Weak = ix.rank(asked, in)
+	case q.Service != "":
+		for i := range ix.entries {
+			if in(&ix.entries[i]) {
+				found = append(found, int32(i))
+			}
+		}
+	default:
+		r.Weak = true
+	}
+	if r.Weak {
+		r.Services = ix.services
+	}
+	r.Total, r.Offset = len(found), min(q.Offset, len(found))
+	for _, i := range found[r.Offset:min(r.Offset+q.Limit, len(found))] {
+		r.Operations = append(r.Operations, ix.entries[i].op)
+	}
+	return r, nil
+}
+
+// asked is a query in terms.
+type asked struct {
+	terms []term
+	verb  string // what is to be done; "" where the words don't say
+	many  bool   // of many things
+}
+
+// A term is one word of a query, and what it may also be called.
+type term struct {
+	also []also
+	verb bool
+	most float64 // idf of the rarest form
+}
+
+type also struct {
+	stem     string
+	postings []posting
+	value    float64 // idf times how near the form is to the word
+}
+
+// ask makes terms of a text.
+func (ix *Index) ask(text string) asked {
+	var a asked
+	st := stemmer{}
+	past := map[string]bool{}
+	for _, word := range split(text) {
+		if slices.Contains(silent, word) && verbsOf(word) == "" {
+			continue
+		}
+		stem := st.stem(word)
+		if past[stem] || len(a.terms) == maxWords {
+			continue
+		}
+		past[stem] = true
+		verb := verbsOf(word)
+		if verb == "" {
+			verb = verbsOf(stem)
+		}
+		if verb != "" && verb == a.verb && len(ix.terms[stem]) == 0 {
+			continue // a new device to add: said twice
+		}
+		t := term{verb: verb != "" && a.verb == ""}
+		if t.verb {
+			a.verb = verb
+		} else if strings.HasSuffix(word, "s") && !strings.HasSuffix(word, "ss") {
+			a.many = true
+		}
+		ix.form(&t, stem, 1)
+		for _, s := range ix.synonyms[stem] {
+			ix.form(&t, s, 0.8)
+		}
+		if t.verb {
+			for w := range strings.FieldsSeq(wordsOf(verb)) {
+				ix.form(&t, st.stem(w), 0.5)
+			}
+		}
+		if len(t.also) == 0 {
+			ix.begins(&t, stem)
+		}
+		if len(t.also) == 0 {
+			t.most = ix.idf(0)
+			if t.verb {
+				t.most = 0
+			}
+		}
+		a.terms = append(a.terms, t)
+	}
+	return a
+}
+
+// form adds a stem that the word may be called, at a part of its value.
+func (ix *Index) form(t *term, stem string, part float64) {
+	postings := ix.terms[stem]
+	if len(postings) == 0 || slices.ContainsFunc(t.also, func(a also) bool { return a.stem == stem }) {
+		return
+	}
+	value := ix.idf(len(postings)) * part
+	t.also = append(t.also, also{stem, postings, value})
+	t.most = max(t.most, value)
+}
+
+// begins adds the terms that begin with a stem that is none itself: org for organization. So does one for which the
+// stem begins with the term: repositories and repo.
+func (ix *Index) begins(t *term, stem string) {
+	if len(stem) < 3 {
+		return
+	}
+	at := sort.SearchStrings(ix.words, stem)
+	for ; at < len(ix.words) && strings.HasPrefix(ix.words[at], stem) && len(t.also) < 8; at++ {
+		ix.form(t, ix.words[at], 0.7)
+	}
+	for n := len(stem) - 1; n >= 4 && len(t.also) == 0; n-- {
+		ix.form(t, stem[:n], 0.6)
+	}
+}
+
+// weak is the part of what the words say that the best operation must have, for it to be a strong match.
+const weak = 0.45
+
+// A sum is what the terms of a query come to in one entry.
+type sum struct {
+	score   float64
+	title   float64 // idf of the terms in its title
+	covered float64 // idf of the terms it has, without the verb
+	titles  int     // terms in its title
+}
+
+// sums adds up the terms of a query in every entry.
+func (ix *Index) sums(a *asked) []sum {
+	sums := make([]sum, len(ix.entries))
+	best := make([]float64, len(ix.entries))
+	inTitle := make([]bool, len(ix.entries))
+	var touched []int32
+	for _, t := range a.terms {
+		touched = touched[:0]
+		for _, f := range t.also {
+			for _, p := range f.postings {
+				if best[p.entry] == 0 {
+					touched = append(touched, p.entry)
+				}
+				w := float64(p.weight)
+				best[p.entry] = max(best[p.entry], f.value*w*(saturation+1)/(saturation+w))
+				inTitle[p.entry] = inTitle[p.entry] || p.title
+			}
+		}
+		for _, i := range touched {
+			s := &sums[i]
+			s.score += best[i]
+			if !t.verb {
+				s.covered += t.most
+			}
+			if inTitle[i] {
+				s.title += t.most
+				s.titles++
+			}
+			best[i], inTitle[i] = 0, false
+		}
+	}
+	return sums
+}
+
+// rank returns the entries that have a term, the best first, and whether the best is no strong match.
+func (ix *Index) rank(a asked, in func(*entry) bool) ([]int32, bool) {
+	all, nouns := 0.0, 0.0
+	for _, t := range a.terms {
+		all += t.most
+		if !t.verb {
+			nouns += t.most
+		}
+	}
+	sums := ix.sums(&a)
+	var out []int32
+	scores := make([]float64, len(sums))
+	for i := range sums {
+		s, e := &sums[i], &ix.entries[i]
+		if s.score == 0 || !in(e) {
+			continue
+		}
+		scores[i] = s.score * (1 + 0.6*s.title/all) * (1 + 0.5*float64(s.titles)/float64(max(e.title, 1))) * a.fits(e)
+		out = append(out, int32(i))
+	}
+	slices.SortFunc(out, func(x, y int32) int {
+		return cmp.Or(cmp.Compare(scores[y], scores[x]), cmp.Compare(ix.entries[x].op.ID, ix.entries[y].op.ID))
+	})
+	return out, len(out) == 0 || sums[out[0]].covered < weak*nouns
+}
+
+// fits says how well the verb of a query and what an operation does go together.
+func (a *asked) fits(e *entry) float64 {
+	fit := 1.0
+	if e.op.Deprecated {
+		fit = 0.8
+	}
+	switch {
+	case e.verb == "":
+	case a.verb == "" && reads(e.verb):
+		fit *= 1.03
+	case a.verb == "":
+	case a.verb == e.verb:
+		fit *= 1.35
+	case strings.Contains(alike[a.verb], e.verb):
+	default:
+		fit *= 0.7
+	}
+	if reads(e.verb) && (a.verb == "" || reads(a.verb)) {
+		if a.many == e.one {
+			fit *= 0.92
+		}
+	}
+	return fit
+}
+
+func reads(verb string) bool { return verb == "list" || verb == "get" || verb == "search" }

@@ -1,0 +1,232 @@
+// Package spec reads OpenAPI documents: 3.0, 3.1 and Swagger 2.0, as JSON or YAML.
+//
+// It stands before the way: what a source of the kind openapi is made from, once, at load. It reads lazily: operations
+// are read with their parameters, bodies and answers, schemas stay the raw JSON they are and references are resolved
+// when somebody asks (Document.Schema). Swagger 2.0 is told in the words of OpenAPI 3: body and form parameters are a
+// Body, basePath is part of a server's URL. An operation that is broken is left out with a warning that names it and
+// never stops the rest; a document that is no document is refused with the place. It reads no files and no network:
+// references to other documents lead nowhere.
+//
+// What somebody may see of a document is none of its business: that is package view.
+package spec
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// A Dialect is the family of a document, which says how its schemas read.
+type Dialect uint8
+
+// The dialects.
+const (
+	Swagger2  Dialect = iota + 1 // Swagger 2.0
+	OpenAPI30                    // OpenAPI 3.0
+	OpenAPI31                    // OpenAPI 3.1 and later 3.x: schemas are JSON Schema 2020-12
+)
+
+// A Document is an OpenAPI document. It does not change after Load, as far as anybody sees, and can be read by many at once.
+type Document struct {
+	Title       string
+	Version     string // of the API, as its owner counts
+	Description string
+	Dialect     Dialect
+	Servers     []string // URLs with the defaults of their variables; for Swagger 2.0 scheme, host and basePath
+	Tags        []Tag    // as declared; operations may have further ones
+	Operations  []*Operation
+	Warnings    []Warning // what was left out or read in another way than it is written, in order
+
+	root    Raw
+	parts   map[string]Raw    // by reference: "#/components/schemas/Team"
+	names   map[string]string // by reference of a schema: the name that agents know it by
+	schemas []string          // references of the schemas, in order
+	byName  map[string]string // references by name
+	byID    map[string]*Operation
+	read    sync.Map // by reference: the named schemas that were read, as Schema
+}
+
+// A Tag is a group of operations.
+type Tag struct{ Name, Description string }
+
+// A Warning says what of a document was left out or read in another way, and where.
+type Warning struct {
+	Where string // the operation ("GET /teams") or an RFC 6901 pointer
+	Text  string
+}
+
+// String returns the place and the text.
+func (w Warning) String() string { return w.Where + ": " + w.Text }
+
+// Load reads the document in b, which must not change any more. What is no OpenAPI document is refused with
+// problem.InvalidArgument and what is wrong; Err has the reader's own words.
+func Load(b []byte) (*Document, error) {
+	root, warnings, err := parse(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")))
+	if err != nil {
+		return nil, &problem.Error{Code: problem.InvalidArgument, Detail: "not a JSON or YAML document: " + err.Error(), Err: err}
+	}
+	d := &Document{root: root, Warnings: warnings, parts: map[string]Raw{}, names: map[string]string{}, byName: map[string]string{},
+		byID: map[string]*Operation{}}
+	var paths Raw
+	sections := map[string]Raw{}
+	for name, v := range root.Members() {
+		switch name {
+		case "openapi", "swagger":
+			d.Dialect = dialect(name, v)
+		case "info":
+			d.Title, d.Version, d.Description = v.Get("title").Text(), scalar(v.Get("version")), v.Get("description").Text()
+		case "tags":
+			for t := range v.Elements() {
+				d.Tags = append(d.Tags, Tag{t.Get("name").Text(), t.Get("description").Text()})
+			}
+		case "paths":
+			paths = v
+		default:
+			sections[name] = v
+		}
+	}
+	switch {
+	case d.Dialect == 0:
+		return nil, problem.New(problem.InvalidArgument, `not an OpenAPI document: it needs "openapi": "3.0…" or "3.1…", or "swagger": "2.0"`)
+	case paths != nil && paths.Kind() != '{':
+		return nil, problem.New(problem.InvalidArgument, "/paths must be an object")
+	}
+	d.components(sections)
+	d.nameSchemas()
+	if d.Dialect == Swagger2 {
+		d.Servers = host(sections)
+	} else {
+		d.Servers = servers(sections["servers"])
+	}
+	(&reader{d: d, root: sections}).paths(paths)
+	d.identify(d.Operations)
+	return d, nil
+}
+
+func parse(b []byte) (Raw, []Warning, error) {
+	text := bytes.TrimSpace(b)
+	switch {
+	case len(text) == 0:
+		return nil, nil, errEmpty
+	case text[0] == '{':
+		return readJSON(b)
+	}
+	raw, err := readYAML(b)
+	return raw, nil, err
+}
+
+func dialect(name string, v Raw) Dialect {
+	switch text := scalar(v); {
+	case name == "swagger" && (text == "2.0" || text == "2"):
+		return Swagger2
+	case name == "openapi" && (text == "3.0" || strings.HasPrefix(text, "3.0.")):
+		return OpenAPI30
+	case name == "openapi" && strings.HasPrefix(text, "3."):
+		return OpenAPI31
+	}
+	return 0
+}
+
+// scalar returns a string's text, and a number or literal as written.
+func scalar(r Raw) string {
+	switch r.Kind() {
+	case '"':
+		return r.Text()
+	case '{', '[':
+		return ""
+	}
+	return string(r)
+}
+
+// components notes where everything stands that a reference can name.
+func (d *Document) components(sections map[string]Raw) {
+	for name, section := range sections {
+		switch name {
+		case "components":
+			for kind, of := range section.Members() {
+				d.note("#/components/"+escape(kind), of, kind == "schemas")
+			}
+		case "definitions", "parameters", "responses":
+			if d.Dialect == Swagger2 {
+				d.note("#/"+name, section, name == "definitions")
+			}
+		}
+	}
+}
+
+func (d *Document) note(at string, of Raw, schemas bool) {
+	for name, v := range of.Members() {
+		ref := at + "/" + escape(name)
+		d.parts[ref] = v
+		if schemas {
+			d.schemas = append(d.schemas, ref)
+		}
+	}
+}
+
+// host returns the servers of a Swagger 2.0 document.
+func host(sections map[string]Raw) []string {
+	name, path := sections["host"].Text(), strings.TrimSuffix(sections["basePath"].Text(), "/")
+	if name == "" {
+		if path == "" {
+			return nil
+		}
+		return []string{path}
+	}
+	schemes := sections["schemes"].Texts()
+	if len(schemes) == 0 {
+		schemes = []string{"https"}
+	}
+	slices.SortStableFunc(schemes, func(a, b string) int { return strings.Compare(b, a) }) // https before http
+	var out []string
+	for _, s := range schemes {
+		if s == "https" || s == "http" {
+			out = append(out, s+"://"+name+path)
+		}
+	}
+	return out
+}
+
+// servers returns the URLs of OpenAPI 3 servers with the defaults of their variables.
+func servers(list Raw) []string {
+	var out []string
+	for s := range list.Elements() {
+		url := s.Get("url").Text()
+		for name, v := range s.Get("variables").Members() {
+			url = strings.ReplaceAll(url, "{"+name+"}", scalar(v.Get("default")))
+		}
+		if url != "" {
+			out = append(out, url)
+		}
+	}
+	return out
+}
+
+// Operation returns the operation with that id, or nil.
+func (d *Document) Operation(id string) *Operation { return d.byID[id] }
+
+// Called returns the operation that name names: by its id, or by method and path; nil for none. Where no path is quite the
+// same, a slash at its end makes no difference.
+func (d *Document) Called(name string) *Operation {
+	if op := d.byID[name]; op != nil {
+		return op
+	}
+	var near *Operation
+	for _, op := range d.Operations {
+		switch {
+		case op.Name() == name:
+			return op
+		case near == nil && strings.TrimSuffix(op.Name(), "/") == strings.TrimSuffix(name, "/"):
+			near = op
+		}
+	}
+	return near
+}
+
+func (d *Document) warn(where, format string, args ...any) {
+	d.Warnings = append(d.Warnings, Warning{Where: where, Text: fmt.Sprintf(format, args...)})
+}

@@ -1,0 +1,206 @@
+package spec
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// methods are the members of a path that are operations, in the order they are listed.
+var methods = []string{"get", "put", "post", "delete", "options", "head", "patch", "trace"}
+
+// A reader makes operations of the paths of a document.
+type reader struct {
+	d    *Document
+	root map[string]Raw // the document's other members
+}
+
+func (r *reader) paths(paths Raw) {
+	for path, item := range paths.Members() {
+		if strings.HasPrefix(path, "x-") {
+			continue
+		}
+		item, _, err := r.d.follow(item)
+		if err == nil && item.Kind() != '{' {
+			err = errors.New("must be an object")
+		}
+		if err != nil {
+			r.d.warn(path, "left out: %v", err)
+			continue
+		}
+		shared, on := Raw(nil), []string(nil)
+		for name, v := range item.Members() {
+			switch name {
+			case "parameters":
+				shared = v
+			case "servers":
+				on = servers(v)
+			}
+		}
+		for name, v := range item.Members() {
+			if !slices.Contains(methods, name) {
+				continue
+			}
+			op := &Operation{Method: strings.ToUpper(name), Path: path, Servers: on}
+			if err := r.operation(op, v, shared); err != nil {
+				r.d.warn(op.Name(), "left out: %v", err)
+				continue
+			}
+			r.d.Operations = append(r.d.Operations, op)
+		}
+	}
+}
+
+func (r *reader) operation(op *Operation, v, shared Raw) error {
+	if v.Kind() != '{' {
+		return errors.New("must be an object")
+	}
+	in := input{consumes: r.root["consumes"].Texts()}
+	produces := r.root["produces"].Texts()
+	var body, responses, own Raw
+	for name, m := range v.Members() {
+		switch name {
+		case "operationId":
+			op.ID = m.Text()
+		case "summary":
+			op.Summary = m.Text()
+		case "description":
+			op.Description = m.Text()
+		case "tags":
+			op.Tags = distinct(m.Texts())
+		case "deprecated":
+			op.Deprecated = m.True()
+		case "servers":
+			op.Servers = servers(m)
+		case "parameters":
+			own = m
+		case "requestBody":
+			body = m
+		case "responses":
+			responses = m
+		case "consumes":
+			in.consumes = m.Texts()
+		case "produces":
+			produces = m.Texts()
+		}
+	}
+	if err := r.parameters(op, &in, shared, own); err != nil {
+		return err
+	}
+	if err := r.body(op, &in, body); err != nil {
+		return err
+	}
+	return r.responses(op, responses, produces)
+}
+
+// distinct returns the words once each, without empty ones.
+func distinct(words []string) []string {
+	var out []string
+	for _, w := range words {
+		if w != "" && !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+func (r *reader) body(op *Operation, in *input, body Raw) error {
+	if r.d.Dialect == Swagger2 {
+		op.Body = in.body()
+		return nil
+	}
+	if body == nil {
+		return nil
+	}
+	body, _, err := r.d.follow(body)
+	if err != nil {
+		return fmt.Errorf("its request body: %w", err)
+	}
+	if body.Kind() != '{' {
+		return errors.New("its request body must be an object")
+	}
+	out := &Body{Required: body.Get("required").True(), Description: body.Get("description").Text()}
+	if out.Contents, err = r.contents(body.Get("content")); err != nil {
+		return fmt.Errorf("its request body: %w", err)
+	}
+	if len(out.Contents) > 0 {
+		op.Body = out
+	}
+	return nil
+}
+
+func (r *reader) responses(op *Operation, responses Raw, produces []string) error {
+	for status, v := range responses.Members() {
+		if strings.HasPrefix(status, "x-") {
+			continue
+		}
+		v, _, err := r.d.follow(v)
+		if err != nil {
+			return fmt.Errorf("its answer %s: %w", status, err)
+		}
+		out := Response{Status: strings.ToUpper(status), Description: v.Get("description").Text()}
+		if out.Status == "DEFAULT" {
+			out.Status = "default"
+		}
+		for name := range v.Get("headers").Members() {
+			out.Headers = append(out.Headers, name)
+		}
+		if r.d.Dialect == Swagger2 {
+			out.Contents = swaggerContents(v, produces)
+		} else if out.Contents, err = r.contents(v.Get("content")); err != nil {
+			return fmt.Errorf("its answer %s: %w", status, err)
+		}
+		op.Responses = append(op.Responses, out)
+	}
+	return nil
+}
+
+func (r *reader) contents(content Raw) ([]Content, error) {
+	var out []Content
+	for mediaType, v := range content.Members() {
+		c := Content{MediaType: strings.ToLower(strings.TrimSpace(mediaType))}
+		for name, m := range v.Members() {
+			switch name {
+			case "schema":
+				c.Schema = m
+			case "example":
+				c.Example = m
+			case "examples":
+				if c.Example == nil {
+					c.Example = r.example(m)
+				}
+			case "encoding":
+				c.Encoding = encodings(m)
+			}
+		}
+		if _, _, err := r.d.follow(c.Schema); err != nil {
+			return nil, fmt.Errorf("the schema of %s: %w", mediaType, err)
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// example returns the value of the first of named examples.
+func (r *reader) example(examples Raw) Raw {
+	for _, e := range examples.Members() {
+		if e, _, err := r.d.follow(e); err == nil {
+			return e.Get("value")
+		}
+	}
+	return nil
+}
+
+func encodings(r Raw) map[string]Encoding {
+	out := map[string]Encoding{}
+	for name, v := range r.Members() {
+		e := Encoding{ContentType: v.Get("contentType").Text(), Style: v.Get("style").Text(), Reserved: v.Get("allowReserved").True()}
+		e.Explode = e.Style == "form" || e.Style == ""
+		if explode := v.Get("explode"); explode != nil {
+			e.Explode = explode.True()
+		}
+		out[name] = e
+	}
+	return out
+}

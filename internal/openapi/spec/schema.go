@@ -1,0 +1,203 @@
+package spec
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A Schema is one schema of the document, read one level deep: what is inside of it stays Raw.
+type Schema struct {
+	Name        string // of the component it is; "" for one that stands in place
+	Missing     bool   // its reference leads nowhere: it says nothing
+	Types       []string
+	Nullable    bool
+	Format      string
+	Title       string
+	Description string // what stands beside a reference, else what the schema says
+	Enum        []Raw  // all it may be; a const is one
+	Properties  []Property
+	Required    []string
+	Items       Raw
+	Additional  Raw // additionalProperties; nil where nothing is said
+	AllOf       []Raw
+	OneOf       []Raw
+	AnyOf       []Raw
+	Default     Raw
+	Example     Raw
+	ReadOnly    bool
+	WriteOnly   bool
+	Deprecated  bool
+	Raw         Raw // what it was read from, behind all references
+}
+
+// A Property is a named part of an object.
+type Property struct {
+	Name   string
+	Schema Raw
+}
+
+// Schema reads r, which is a schema of d, through its references. A reference that leads nowhere, and what is no
+// object, say nothing: any value. Its lists must not be changed.
+func (d *Document) Schema(r Raw) Schema {
+	first := Reference(r)
+	read, ok := d.read.Load(first)
+	if !ok {
+		to, ref, err := d.follow(r)
+		if err != nil {
+			return Schema{Missing: true, Description: r.Get("description").Text()}
+		}
+		s := d.schema(to, d.names[ref])
+		if d.names[first] == "" {
+			return s.beside(r, first)
+		}
+		d.read.Store(first, s) // there are as many as the document has
+		read = s
+	}
+	s := read.(Schema)
+	return s.beside(r, first)
+}
+
+// beside returns s with what stands beside the reference r to it.
+func (s Schema) beside(r Raw, ref string) Schema {
+	if ref != "" {
+		if text := r.Get("description").Text(); text != "" {
+			s.Description = text
+		}
+	}
+	return s
+}
+
+func (d *Document) schema(r Raw, name string) Schema {
+	s := Schema{Name: name, Raw: r}
+	for member, v := range r.Members() {
+		s.member(member, v)
+		if d.Dialect != OpenAPI31 && (member == "nullable" || member == "x-nullable") {
+			s.Nullable = s.Nullable || v.True()
+		}
+	}
+	return s
+}
+
+func (s *Schema) member(name string, v Raw) {
+	switch name {
+	case "type":
+		s.kinds(v)
+	case "format":
+		s.Format = v.Text()
+	case "title":
+		s.Title = v.Text()
+	case "description":
+		s.Description = v.Text()
+	case "enum":
+		s.Enum = slices.Collect(v.Elements())
+	case "const":
+		s.Enum = []Raw{v}
+	case "properties":
+		for n, p := range v.Members() {
+			s.Properties = append(s.Properties, Property{n, p})
+		}
+	case "required":
+		s.Required = v.Texts()
+	case "items":
+		s.Items = v
+	case "additionalProperties":
+		s.Additional = v
+	case "allOf":
+		s.AllOf = slices.Collect(v.Elements())
+	case "oneOf":
+		s.OneOf = slices.Collect(v.Elements())
+	case "anyOf":
+		s.AnyOf = slices.Collect(v.Elements())
+	case "default":
+		s.Default = v
+	case "example":
+		s.Example = v
+	case "examples":
+		if s.Example == nil && v.Kind() == '[' {
+			s.Example = v.element(0)
+		}
+	case "readOnly":
+		s.ReadOnly = v.True()
+	case "writeOnly":
+		s.WriteOnly = v.True()
+	case "deprecated":
+		s.Deprecated = v.True()
+	}
+}
+
+func (s *Schema) kinds(v Raw) {
+	all := v.Texts()
+	if v.Kind() == '"' {
+		all = []string{v.Text()}
+	}
+	for _, t := range all {
+		if t == "null" {
+			s.Nullable = true
+		} else if t != "" {
+			s.Types = append(s.Types, t)
+		}
+	}
+}
+
+// Is reports whether values of s may be of that JSON type, as far as it says.
+func (s *Schema) Is(kind string) bool { return len(s.Types) == 0 || slices.Contains(s.Types, kind) }
+
+// numbered is a key that tools make up for schemas without a name.
+var numbered = regexp.MustCompile(`^(?:def|definition|schema|model|inline[-_a-zA-Z]*)?[-_]?[0-9]+$`)
+
+// nameSchemas gives every schema the name that agents know it by: its key, or its title where the key is a number like
+// def-12. A title that two schemas have, or that is another's key, names neither.
+func (d *Document) nameSchemas() {
+	keys, titles := map[string]bool{}, map[string]int{}
+	title := map[string]string{}
+	for _, ref := range d.schemas {
+		key := keyOf(ref)
+		keys[key] = true
+		if numbered.MatchString(key) {
+			if t := strings.TrimSpace(d.parts[ref].Get("title").Text()); t != "" && plain(t) && len(t) <= 100 {
+				title[ref] = t
+				titles[t]++
+			}
+		}
+	}
+	for _, ref := range d.schemas {
+		name := keyOf(ref)
+		if t := title[ref]; t != "" && titles[t] == 1 && !keys[t] {
+			name = t
+		}
+		d.names[ref], d.byName[name] = name, ref
+	}
+}
+
+func keyOf(ref string) string { return unescape(ref[strings.LastIndexByte(ref, '/')+1:]) }
+
+// Names returns the names of all schemas of the document, in order.
+func (d *Document) Names() []string {
+	out := make([]string, len(d.schemas))
+	for i, ref := range d.schemas {
+		out[i] = d.names[ref]
+	}
+	return out
+}
+
+// Named returns a reference to the schema of that name, which Schema reads; nil where there is none.
+func (d *Document) Named(name string) Raw {
+	ref, ok := d.byName[name]
+	if !ok {
+		return nil
+	}
+	return Raw(append(appendQuoted([]byte(`{"$ref":`), ref), '}'))
+}
+
+// NameOf returns the name of the schema that a reference ("#/components/schemas/Team") leads to; "" where it leads to
+// none that has one.
+func (d *Document) NameOf(ref string) string { return d.names[ref] }
+
+// ShortName returns what stands behind the last dot or slash of a schema's name: Instance for bytebase.v1.Instance.
+func ShortName(name string) string {
+	if at := strings.LastIndexAny(name, "./"); at >= 0 && at < len(name)-1 {
+		return name[at+1:]
+	}
+	return name
+}

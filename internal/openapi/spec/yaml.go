@@ -1,0 +1,199 @@
+package spec
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Aliases and merges can make much of little, so what a YAML document becomes is bounded: in bytes by its own size, and
+// in merges.
+const (
+	maxGrowth = 20
+	maxMerges = 100_000
+)
+
+// readYAML reads the one YAML document in b as JSON. Numbers keep their text where JSON has it too.
+func readYAML(b []byte) (Raw, error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(b, &doc); err != nil {
+		return nil, err
+	}
+	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
+		return nil, errEmpty
+	}
+	w := writer{out: make([]byte, 0, len(b)+len(b)/4), most: 1<<20 + maxGrowth*len(b)}
+	if err := w.value(doc.Content[0], 0); err != nil {
+		return nil, err
+	}
+	return Raw(w.out), nil
+}
+
+type writer struct {
+	out    []byte
+	most   int // bytes
+	merges int // so far
+}
+
+var errLarge = errors.New("its aliases make it too large")
+
+func (w *writer) value(n *yaml.Node, depth int) error {
+	switch {
+	case depth > maxDepth:
+		return fmt.Errorf("line %d: nested deeper than %d", n.Line, maxDepth)
+	case len(w.out) > w.most:
+		return errLarge
+	}
+	switch n.Kind {
+	case yaml.AliasNode:
+		return w.value(n.Alias, depth+1)
+	case yaml.MappingNode:
+		return w.mapping(n, depth)
+	case yaml.SequenceNode:
+		w.out = append(w.out, '[')
+		for i, e := range n.Content {
+			if i > 0 {
+				w.out = append(w.out, ',')
+			}
+			if err := w.value(e, depth+1); err != nil {
+				return err
+			}
+		}
+		w.out = append(w.out, ']')
+		return nil
+	case yaml.ScalarNode:
+		w.scalar(n)
+		return nil
+	}
+	return fmt.Errorf("line %d: not a value", n.Line)
+}
+
+func (w *writer) mapping(n *yaml.Node, depth int) error {
+	members, err := w.merged(n, 0)
+	if err != nil {
+		return err
+	}
+	w.out = append(w.out, '{')
+	for i, m := range members {
+		if i > 0 {
+			w.out = append(w.out, ',')
+		}
+		w.out = append(appendQuoted(w.out, m.name), ':')
+		if err := w.value(m.value, depth+1); err != nil {
+			return err
+		}
+	}
+	w.out = append(w.out, '}')
+	return nil
+}
+
+type member struct {
+	name  string
+	value *yaml.Node
+}
+
+// merged returns the members of a mapping, with those of its merge keys (<<) that it has not itself.
+func (w *writer) merged(n *yaml.Node, depth int) ([]member, error) {
+	if depth > 0 {
+		w.merges++
+	}
+	if depth > maxDepth || w.merges > maxMerges {
+		return nil, errLarge
+	}
+	var own []member
+	has := map[string]bool{}
+	var from []*yaml.Node
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, v := target(n.Content[i]), n.Content[i+1]
+		switch {
+		case key.Kind != yaml.ScalarNode:
+			return nil, fmt.Errorf("line %d: a name must be text", key.Line)
+		case key.ShortTag() == "!!merge":
+			from = append(from, mergeSources(v)...)
+			continue
+		case has[key.Value]:
+			return nil, fmt.Errorf("line %d: %q stands twice", key.Line, key.Value)
+		}
+		has[key.Value] = true
+		own = append(own, member{key.Value, v})
+	}
+	for _, source := range from {
+		if source.Kind != yaml.MappingNode {
+			return nil, fmt.Errorf("line %d: only a mapping can be merged", source.Line)
+		}
+		more, err := w.merged(source, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range more {
+			if !has[m.name] {
+				has[m.name] = true
+				own = append(own, m)
+			}
+		}
+	}
+	return own, nil
+}
+
+func mergeSources(v *yaml.Node) []*yaml.Node {
+	v = target(v)
+	if v.Kind != yaml.SequenceNode {
+		return []*yaml.Node{v}
+	}
+	out := make([]*yaml.Node, len(v.Content))
+	for i, e := range v.Content {
+		out[i] = target(e)
+	}
+	return out
+}
+
+// target returns what an alias stands for, and every other node itself.
+func target(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
+}
+
+// jsonNumber is the grammar of a number in JSON.
+var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
+
+func (w *writer) scalar(n *yaml.Node) {
+	switch n.ShortTag() {
+	case "!!null":
+		w.out = append(w.out, "null"...)
+	case "!!bool":
+		w.out = strconv.AppendBool(w.out, strings.EqualFold(n.Value, "true"))
+	case "!!int", "!!float":
+		if text, err := number(n.Value); err == nil {
+			w.out = append(w.out, text...)
+			return
+		}
+		w.out = appendQuoted(w.out, n.Value)
+	default:
+		w.out = appendQuoted(w.out, n.Value)
+	}
+}
+
+var errNumber = errors.New("no number that JSON has")
+
+// number writes a YAML number as JSON has it, exactly.
+func number(text string) (string, error) {
+	if jsonNumber.MatchString(text) {
+		return text, nil
+	}
+	plain := strings.ReplaceAll(text, "_", "")
+	if n, ok := new(big.Int).SetString(strings.TrimPrefix(plain, "+"), 0); ok {
+		return n.String(), nil
+	}
+	f, err := strconv.ParseFloat(plain, 64)
+	if err != nil || f-f != 0 {
+		return "", errNumber
+	}
+	return strconv.FormatFloat(f, 'g', -1, 64), nil
+}

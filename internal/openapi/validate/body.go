@@ -1,0 +1,261 @@
+package validate
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+func (c *Checker) body(f *faults, out *Checked, a Arguments) error {
+	b := out.op.Body
+	switch {
+	case b == nil:
+		if a.HasBody {
+			f.add("/body", "unknown", "%s takes no body", out.op.ID)
+		}
+		return nil
+	case !a.HasBody:
+		if b.Required {
+			f.add("/body", "required", "the body is missing")
+		}
+		return nil
+	}
+	content := b.Preferred()
+	if a.Media != "" {
+		content = nil
+		var known []string
+		for i, has := range b.Contents {
+			known = append(known, has.MediaType)
+			if strings.EqualFold(has.MediaType, a.Media) {
+				content = &b.Contents[i]
+			}
+		}
+		if content == nil {
+			f.add("/media", "unknown", "unknown media type %q%s", problem.Cut(a.Media), f.nearest(a.Media, known))
+			return nil
+		}
+	}
+	out.body, out.content = a.Body, content
+	key := fmt.Sprintf("%s body %s", out.op.ID, content.MediaType)
+	switch {
+	case spec.IsMultipart(content.MediaType):
+		return c.parts(f, out, key)
+	case spec.IsJSON(content.MediaType) || spec.IsForm(content.MediaType):
+		if spec.IsForm(content.MediaType) && a.Body.Kind() != value.Object {
+			f.add("/body", "type", "the body is an object, by field name; not %s", a.Body.Kind())
+			return nil
+		}
+		if !c.o.OpenBodies {
+			c.names(f, content.Schema, a.Body, "/body", 0)
+		}
+		return c.against(f, key, content.Schema, a.Body, "/body")
+	case IsText(content.MediaType):
+		if a.Body.Kind() != value.String {
+			f.add("/body", "type", "the body is text; not %s", a.Body.Kind())
+		}
+	default:
+		if _, err := base64.StdEncoding.DecodeString(a.Body.Text()); err != nil || a.Body.Kind() != value.String {
+			f.add("/body", "type", "the body is bytes in base64")
+		}
+	}
+	return nil
+}
+
+// IsText reports whether a body of that media type is written as text.
+func IsText(mediaType string) bool {
+	name, _, _ := strings.Cut(mediaType, ";")
+	name = strings.TrimSpace(name)
+	return strings.HasPrefix(name, "text/") || strings.HasSuffix(name, "+xml") || strings.HasSuffix(name, "+yaml") ||
+		name == "application/xml" || name == "application/yaml" || name == "application/x-yaml" || name == "application/graphql" || name == "application/javascript"
+}
+
+// parts checks a form in parts, field by field: a file is told by its name and content.
+func (c *Checker) parts(f *faults, out *Checked, key string) error {
+	if out.body.Kind() != value.Object {
+		f.add("/body", "type", "the body is an object, by field name; not %s", out.body.Kind())
+		return nil
+	}
+	o := c.v.Object(c.v.Schema(out.content.Schema))
+	var names []string
+	for _, field := range o.Fields {
+		names = append(names, field.Name)
+		at := "/body/" + escape(field.Name)
+		v, ok := out.body.Get(field.Name)
+		switch {
+		case !ok && field.Required:
+			f.add(at, "required", "the field %q is missing", field.Name)
+		case !ok:
+		case c.isFile(field.Schema):
+			out.files = append(out.files, field.Name)
+			f.file(v, at)
+		case c.isFiles(field.Schema) && v.Kind() == value.Array:
+			out.files = append(out.files, field.Name)
+			for i, e := range v.List() {
+				f.file(e, fmt.Sprintf("%s/%d", at, i))
+			}
+		default:
+			if !c.o.OpenBodies {
+				c.names(f, field.Schema, v, at, 1)
+			}
+			if err := c.against(f, key+" "+field.Name, field.Schema, v, at); err != nil {
+				return err
+			}
+		}
+	}
+	if o.Open || c.o.OpenBodies {
+		return nil
+	}
+	for _, m := range out.body.Members() {
+		if !contains(names, m.Name) {
+			f.unknown("/body", m.Name, "field", names)
+		}
+	}
+	return nil
+}
+
+// isFile reports whether a field of a form in parts is a file.
+func (c *Checker) isFile(r spec.Raw) bool {
+	s := c.v.Schema(r)
+	return s.Is("string") && (s.Format == "binary" || s.Format == "base64" || s.Raw.Get("contentMediaType") != nil && s.Format == "")
+}
+
+func (c *Checker) isFiles(r spec.Raw) bool {
+	s := c.v.Schema(r)
+	return s.Items != nil && c.isFile(s.Items)
+}
+
+// file checks a file: {name, content in base64, type}.
+func (f *faults) file(v value.Value, at string) {
+	if v.Kind() != value.Object {
+		f.add(at, "type", `a file is an object: {"name", "content" in base64, "type"}`)
+		return
+	}
+	for _, m := range v.Members() {
+		switch {
+		case m.Name != "name" && m.Name != "content" && m.Name != "type":
+			f.unknown(at, m.Name, "member of a file", []string{"name", "content", "type"})
+		case m.Value.Kind() != value.String || m.Name != "content" && strings.ContainsAny(m.Value.Text(), "\r\n\x00"):
+			f.add(at+"/"+m.Name, "type", "%s is a text of one line", m.Name)
+		case m.Name == "content":
+			if _, err := base64.StdEncoding.DecodeString(m.Value.Text()); err != nil {
+				f.add(at+"/content", "base64", "content is not base64")
+			}
+		}
+	}
+	for _, name := range []string{"name", "content"} {
+		if _, ok := v.Get(name); !ok {
+			f.add(at+"/"+name, "required", "a file has a %s", name)
+		}
+	}
+}
+
+// maxNames is how deep names are checked; values nest no deeper.
+const maxNames = 64
+
+// names refuses the names of v that the schema r does not have, at any depth.
+func (c *Checker) names(f *faults, r spec.Raw, v value.Value, at string, depth int) {
+	if r == nil || depth > maxNames {
+		return
+	}
+	switch v.Kind() {
+	case value.Array:
+		s := c.v.Schema(r)
+		for i, e := range v.List() {
+			if s.Items != nil {
+				c.names(f, s.Items, e, fmt.Sprintf("%s/%d", at, i), depth+1)
+			}
+		}
+	case value.Object:
+		k := known{fields: map[string]spec.Raw{}}
+		c.known(&k, r, 0)
+		for _, m := range v.Members() {
+			schema, ok := k.fields[m.Name]
+			switch {
+			case ok:
+				c.names(f, schema, m.Value, at+"/"+escape(m.Name), depth+1)
+			case k.open:
+				c.names(f, k.further, m.Value, at+"/"+escape(m.Name), depth+1)
+			default:
+				f.unknown(at, m.Name, "field", k.names)
+			}
+		}
+	}
+}
+
+// known is what names an object can have: those of a schema and of its alternatives.
+type known struct {
+	fields  map[string]spec.Raw
+	names   []string
+	open    bool
+	further spec.Raw
+}
+
+func (c *Checker) known(k *known, r spec.Raw, depth int) {
+	s := c.v.Schema(r)
+	if len(s.Types) > 0 && !s.Is("object") && depth > 0 {
+		return
+	}
+	o := c.v.Object(s)
+	for _, field := range o.Fields {
+		if _, ok := k.fields[field.Name]; !ok {
+			k.fields[field.Name] = field.Schema
+			k.names = append(k.names, field.Name)
+		}
+	}
+	if o.Further != nil {
+		k.further = o.Further
+	}
+	switch {
+	case len(o.Choices) == 0:
+		k.open = k.open || o.Open
+	case o.Additional.Kind() == 't' || o.Further != nil || depth > 4:
+		k.open = true
+	default:
+		for _, choice := range o.Choices {
+			// An alternative that only says what is required has no names of its own.
+			if in := c.v.Schema(choice); len(o.Fields) > 0 && len(in.Properties)+len(in.Types)+len(in.AllOf)+len(in.OneOf)+len(in.AnyOf) == 0 && in.Name == "" {
+				continue
+			}
+			c.known(k, choice, depth+1)
+		}
+	}
+}
+
+// decode is v in the types of encoding/json, numbers exact; false where one is too large to compare.
+func decode(v value.Value) (any, bool) {
+	switch v.Kind() {
+	case value.Bool:
+		return v.Bool(), true
+	case value.Int, value.Decimal, value.Float:
+		text := v.String()
+		return json.Number(text), sane(text)
+	case value.Null:
+		return nil, true
+	case value.Array:
+		list := make([]any, len(v.List()))
+		for i, e := range v.List() {
+			in, ok := decode(e)
+			if !ok {
+				return nil, false
+			}
+			list[i] = in
+		}
+		return list, true
+	case value.Object:
+		object := make(map[string]any, len(v.Members()))
+		for _, m := range v.Members() {
+			in, ok := decode(m.Value)
+			if !ok {
+				return nil, false
+			}
+			object[m.Name] = in
+		}
+		return object, true
+	}
+	return v.String(), true
+}

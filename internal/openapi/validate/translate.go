@@ -1,0 +1,278 @@
+package validate
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
+)
+
+// A translator writes schemas of a document as JSON Schema 2020-12, one level of named schemas at a time. It takes only
+// what it understands and what is well-formed: what it leaves out is left to the server, which checks again.
+type translator struct {
+	v    *visible.View
+	urls map[string]int // by name, or by target where there is none
+	at   []place
+}
+
+// A place is a schema that others refer to.
+type place struct {
+	raw spec.Raw
+	of  string
+}
+
+const scheme = "api:///"
+
+// Load returns the schema of a URL that refer made. The compiler calls it.
+func (t *translator) Load(url string) (any, error) {
+	n, err := strconv.Atoi(strings.TrimPrefix(url, scheme))
+	if err != nil || n < 0 || n >= len(t.at) {
+		return nil, fmt.Errorf("no schema %s", url)
+	}
+	return t.schema(t.at[n].raw, t.at[n].of), nil
+}
+
+// refer returns the URL of a schema that will be loaded when it is needed.
+func (t *translator) refer(key string, p place) string {
+	n, ok := t.urls[key]
+	if !ok {
+		n = len(t.at)
+		t.urls[key] = n
+		t.at = append(t.at, p)
+	}
+	return scheme + strconv.Itoa(n)
+}
+
+// schema translates r, which stands in the named schema of as one of its allOf parts; "" where it does not.
+func (t *translator) schema(r spec.Raw, of string) any {
+	out := map[string]any{}
+	if to, name, ok := t.v.Follow(r); ok {
+		if to == nil {
+			return true
+		}
+		key := "name " + name
+		if name == "" {
+			key = "ref " + spec.Reference(r)
+		}
+		out["$ref"] = t.refer(key, place{to, name})
+		if t.v.Dialect() != spec.OpenAPI31 {
+			return out
+		}
+	}
+	if r.Kind() != '{' {
+		return r.Kind() != 'f'
+	}
+	w := written{}
+	for name, m := range r.Members() {
+		t.member(out, &w, name, m, of)
+	}
+	w.finish(out)
+	return out
+}
+
+// written is what other keywords depend on.
+type written struct {
+	nullable                         bool
+	exclusiveMinimum, exclusiveLimit bool
+	format                           string
+}
+
+func (t *translator) member(out map[string]any, w *written, name string, m spec.Raw, of string) {
+	switch name {
+	case "type":
+		kinds(out, m)
+	case "nullable", "x-nullable":
+		w.nullable = w.nullable || t.v.Dialect() != spec.OpenAPI31 && m.True()
+	case "format":
+		w.format = m.Text()
+	case "enum":
+		if list, ok := plain(m).([]any); ok && len(list) > 0 {
+			out["enum"] = list
+		}
+	case "const":
+		out["const"] = plain(m)
+	case "properties":
+		t.properties(out, m, of)
+	case "required":
+		t.required(out, m, of)
+	case "items", "additionalProperties", "not", "propertyNames":
+		if k := m.Kind(); k == '{' || k == 't' || k == 'f' {
+			out[name] = t.schema(m, "")
+		}
+	case "allOf":
+		t.list(out, name, m, of)
+	case "oneOf", "anyOf", "prefixItems":
+		t.list(out, name, m, "")
+	case "pattern":
+		if m.Kind() == '"' {
+			out[name] = m.Text()
+		}
+	case "uniqueItems":
+		out[name] = m.True()
+	case "exclusiveMinimum", "exclusiveMaximum":
+		if m.Kind() == 't' {
+			w.exclusiveMinimum = w.exclusiveMinimum || name == "exclusiveMinimum"
+			w.exclusiveLimit = w.exclusiveLimit || name == "exclusiveMaximum"
+			return
+		}
+		bound(out, name, m)
+	case "minimum", "maximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties":
+		bound(out, name, m)
+	}
+}
+
+func kinds(out map[string]any, m spec.Raw) {
+	all := m.Texts()
+	if m.Kind() == '"' {
+		all = []string{m.Text()}
+	}
+	list := []any{}
+	for _, kind := range all {
+		if slices.Contains([]string{"string", "number", "integer", "boolean", "array", "object", "null"}, kind) && !slices.Contains(list, any(kind)) {
+			list = append(list, kind)
+		}
+	}
+	if len(list) > 0 && len(list) == len(all) {
+		out["type"] = list
+	}
+}
+
+func (t *translator) properties(out map[string]any, m spec.Raw, of string) {
+	all := map[string]any{}
+	for field, schema := range m.Members() {
+		if t.v.Field(of, field) {
+			all[field] = t.schema(schema, "")
+		}
+	}
+	out["properties"] = all
+}
+
+func (t *translator) required(out map[string]any, m spec.Raw, of string) {
+	names := []any{}
+	for _, name := range m.Texts() {
+		if t.v.Field(of, name) && !slices.Contains(names, any(name)) {
+			names = append(names, name)
+		}
+	}
+	if len(names) > 0 {
+		out["required"] = names
+	}
+}
+
+func (t *translator) list(out map[string]any, name string, m spec.Raw, of string) {
+	var list []any
+	for part := range m.Elements() {
+		list = append(list, t.schema(part, of))
+	}
+	if len(list) > 0 {
+		out[name] = list
+	}
+}
+
+// bound takes a number where the keyword can have it.
+func bound(out map[string]any, name string, m spec.Raw) {
+	if m.Kind() != '0' || !sane(string(m)) {
+		return
+	}
+	switch name {
+	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
+	case "multipleOf":
+		if f, err := strconv.ParseFloat(string(m), 64); err != nil || f <= 0 {
+			return
+		}
+	default:
+		if n, err := strconv.ParseInt(string(m), 10, 32); err != nil || n < 0 {
+			return
+		}
+	}
+	out[name] = json.Number(m)
+}
+
+// finish applies what depends on several keywords.
+func (w *written) finish(out map[string]any) {
+	if w.exclusiveMinimum && out["minimum"] != nil {
+		out["exclusiveMinimum"] = out["minimum"]
+		delete(out, "minimum")
+	}
+	if w.exclusiveLimit && out["maximum"] != nil {
+		out["exclusiveMaximum"] = out["maximum"]
+		delete(out, "maximum")
+	}
+	if kinds, ok := out["type"].([]any); ok && len(kinds) == 1 && kinds[0] == "integer" && w.format == "int32" {
+		if out["minimum"] == nil && out["exclusiveMinimum"] == nil {
+			out["minimum"] = json.Number("-2147483648")
+		}
+		if out["maximum"] == nil && out["exclusiveMaximum"] == nil {
+			out["maximum"] = json.Number("2147483647")
+		}
+	}
+	if !w.nullable {
+		return
+	}
+	if kinds, ok := out["type"].([]any); ok && !slices.Contains(kinds, any("null")) {
+		out["type"] = append(kinds, "null")
+	}
+	if list, ok := out["enum"].([]any); ok && !slices.Contains(list, nil) {
+		out["enum"] = append(list, nil)
+	}
+	// A composition that null does not fit is one that null is a further alternative of.
+	for _, name := range []string{"allOf", "oneOf", "anyOf"} {
+		if out[name] != nil {
+			rest := map[string]any{}
+			for k, v := range out {
+				rest[k] = v
+				delete(out, k)
+			}
+			out["anyOf"] = []any{map[string]any{"type": "null"}, rest}
+			return
+		}
+	}
+}
+
+// plain is a raw value in the types of encoding/json, numbers exact.
+func plain(r spec.Raw) any {
+	switch r.Kind() {
+	case '{':
+		out := map[string]any{}
+		for name, m := range r.Members() {
+			out[name] = plain(m)
+		}
+		return out
+	case '[':
+		out := []any{}
+		for e := range r.Elements() {
+			out = append(out, plain(e))
+		}
+		return out
+	case '"':
+		return r.Text()
+	case 't', 'f':
+		return r.True()
+	case '0':
+		if sane(string(r)) {
+			return json.Number(r)
+		}
+		return string(r)
+	}
+	return nil
+}
+
+// maxExponent is how large a number's exponent can be: exact arithmetic writes all of its digits.
+const maxExponent = 400
+
+// sane reports whether a number can be compared exactly without much work.
+func sane(number string) bool {
+	if len(number) > 1000 {
+		return false
+	}
+	at := strings.IndexAny(number, "eE")
+	if at < 0 {
+		return true
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(number[at+1:], "+"))
+	return err == nil && -maxExponent <= n && n <= maxExponent
+}

@@ -1,0 +1,261 @@
+// Package validate checks the arguments of a call of an HTTP API before anything is sent.
+//
+// It stands between what an agent asks for and the request: package request builds from nothing but a Checked. Arguments
+// are checked against what a View shows of the operation: a name that is not there is unknown, with near names from
+// what is there, and each broken rule is told with its JSON pointer. Numbers are compared exactly. Schemas are compiled
+// when an operation is first called, and kept. A value of a path, query or header that is text for a number, or a number
+// for text, is taken for what the schema wants: they are all text on the wire. Patterns and keywords that can't be
+// checked here are left to the server.
+package validate
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+)
+
+// Arguments are what an agent gives for a call. Path, Query and Headers are objects by parameter name; null is none.
+type Arguments struct {
+	Path    value.Value
+	Query   value.Value
+	Headers value.Value
+	Body    value.Value // a file of a form is {name, content, type}, content in base64; a body of bytes is base64
+	HasBody bool        // Body is given, be it null
+	Media   string      // the media type of the body, one that the operation takes; "" for the one it prefers
+}
+
+// Options are an operator's words about one API.
+type Options struct {
+	OpenBodies bool // fields of bodies that the document does not name are sent; for documents that don't name all
+}
+
+// A Checker checks the calls of the operations of one View. It can be used by many at once.
+type Checker struct {
+	v *visible.View
+	o Options
+
+	mu       sync.Mutex
+	t        *translator
+	compiler *jsonschema.Compiler
+	compiled map[string]*jsonschema.Schema
+	printer  *message.Printer
+}
+
+// New returns a Checker for what is in v.
+func New(v *visible.View, o Options) *Checker {
+	c := &Checker{v: v, o: o, t: &translator{v: v, urls: map[string]int{}}, compiler: jsonschema.NewCompiler(), compiled: map[string]*jsonschema.Schema{},
+		printer: message.NewPrinter(language.English)}
+	c.compiler.UseLoader(c.t)
+	c.compiler.DefaultDraft(jsonschema.Draft2020)
+	c.compiler.UseRegexpEngine(func(pattern string) (jsonschema.Regexp, error) {
+		if r, err := regexp.Compile(pattern); err == nil {
+			return r, nil
+		}
+		return unknownPattern(pattern), nil
+	})
+	return c
+}
+
+// unknownPattern is a pattern in another dialect: the server checks it.
+type unknownPattern string
+
+func (p unknownPattern) String() string          { return string(p) }
+func (p unknownPattern) MatchString(string) bool { return true }
+
+// Checked are arguments that fit an operation. Only Check makes one; the zero Checked is of no operation.
+type Checked struct {
+	op      *spec.Operation
+	values  []Value
+	body    value.Value
+	content *spec.Content
+	files   []string // the fields of a form in parts that are files
+}
+
+// A Value is a parameter with what it is to be.
+type Value struct {
+	Parameter spec.Parameter
+	Value     value.Value
+}
+
+// Operation returns the operation the arguments fit; nil for the zero Checked.
+func (c Checked) Operation() *spec.Operation { return c.op }
+
+// Values returns the parameters that are given, in the order of the operation.
+func (c Checked) Values() []Value { return c.values }
+
+// Body returns the body and its content; nil where nothing is sent.
+func (c Checked) Body() (value.Value, *spec.Content) { return c.body, c.content }
+
+// File reports whether a field of a form in parts is a file, or a list of files.
+func (c Checked) File(name string) bool { return slices.Contains(c.files, name) }
+
+// Check checks a against what the View shows of op. It refuses with problem.InvalidArgument, which has one Fault for each
+// broken rule (MaxFaults at most), with pointers into {path, query, headers, body}; and with problem.NotFound where op is
+// not in the View.
+func (c *Checker) Check(op *spec.Operation, a Arguments) (Checked, error) {
+	if op == nil || !c.v.Has(op) {
+		return Checked{}, &problem.Error{Code: problem.NotFound, Detail: "unknown operation"}
+	}
+	f := &faults{printer: c.printer}
+	out := Checked{op: op}
+	for _, place := range []struct {
+		in, name string
+		given    value.Value
+	}{{"path", "path", a.Path}, {"query", "query", a.Query}, {"header", "headers", a.Headers}} {
+		values, err := c.parameters(f, op, place.in, "/"+place.name, place.given)
+		if err != nil {
+			return Checked{}, err
+		}
+		out.values = append(out.values, values...)
+	}
+	if err := c.body(f, &out, a); err != nil {
+		return Checked{}, err
+	}
+	if err := f.err(); err != nil {
+		return Checked{}, err
+	}
+	return out, nil
+}
+
+// only reads what a parameter must be.
+func only(fixed spec.Raw) (value.Value, bool) {
+	v, err := value.Read(fixed, 0)
+	return v, err == nil
+}
+
+func (c *Checker) parameters(f *faults, op *spec.Operation, in, at string, given value.Value) ([]Value, error) {
+	if k := given.Kind(); k != value.Null && k != value.Object {
+		f.add(at, "type", "%s is an object, by parameter name; not %s", strings.TrimPrefix(at, "/"), k)
+		return nil, nil
+	}
+	var names []string
+	var out []Value
+	for _, p := range c.v.Parameters(op) {
+		if p.In != in {
+			continue
+		}
+		names = append(names, p.Name)
+		v, ok := member(given, p.Name, in == "header")
+		if fixed := c.v.Fixed(p); !ok && fixed != nil {
+			v, ok = only(fixed)
+		}
+		if !ok {
+			if p.Required {
+				f.add(at+"/"+escape(p.Name), "required", "the %s parameter %q is missing", in, p.Name)
+			}
+			continue
+		}
+		v = c.suit(p, v)
+		out = append(out, Value{p, v})
+		key := fmt.Sprintf("%s %s %s", op.ID, in, p.Name)
+		if err := c.against(f, key, p.Schema, v, at+"/"+escape(p.Name)); err != nil {
+			return nil, err
+		}
+		if p.Style == "deepObject" || p.MediaType != "" {
+			c.names(f, p.Schema, v, at+"/"+escape(p.Name), 0)
+		}
+	}
+	for _, m := range given.Members() {
+		if in == "header" && visible.Refused(m.Name) {
+			f.add(at+"/"+escape(m.Name), "forbidden", "the header %q is the gateway's to set", problem.Cut(m.Name))
+			continue
+		}
+		if slices.ContainsFunc(names, func(n string) bool { return n == m.Name || in == "header" && strings.EqualFold(n, m.Name) }) {
+			continue
+		}
+		f.unknown(at, m.Name, in+" parameter", names)
+		if other := c.elsewhere(op, in, m.Name); other != "" {
+			f.hint(other)
+		}
+	}
+	return out, nil
+}
+
+// elsewhere says where a parameter stands that was given at another place.
+func (c *Checker) elsewhere(op *spec.Operation, in, name string) string {
+	for _, p := range c.v.Parameters(op) {
+		if p.Name == name && p.In != in {
+			return fmt.Sprintf("; it is a %s parameter", p.In)
+		}
+	}
+	if op.Body != nil {
+		for _, field := range c.v.Object(c.v.Schema(op.Body.Preferred().Schema)).Fields {
+			if field.Name == name {
+				return "; it is a field of the body"
+			}
+		}
+	}
+	return ""
+}
+
+func member(of value.Value, name string, fold bool) (value.Value, bool) {
+	for _, m := range of.Members() {
+		if m.Name == name || fold && strings.EqualFold(m.Name, name) {
+			return m.Value, true
+		}
+	}
+	return value.Value{}, false
+}
+
+// suit takes text for a number or boolean where the schema wants one, and a number for text.
+func (c *Checker) suit(p spec.Parameter, v value.Value) value.Value {
+	s := c.v.Schema(p.Schema)
+	if len(s.Types) == 0 || p.MediaType != "" {
+		return v
+	}
+	switch {
+	case v.Kind() == value.String && !s.Is("string"):
+		text := v.Text()
+		read, err := value.Read([]byte(text), 1)
+		if err != nil {
+			return v
+		}
+		if read.IsNumber() && (s.Is("integer") || s.Is("number")) || read.Kind() == value.Bool && s.Is("boolean") {
+			return read
+		}
+	case (v.IsNumber() || v.Kind() == value.Bool) && s.Is("string") && !s.Is("integer") && !s.Is("number") && !s.Is("boolean"):
+		return value.OfString(v.String())
+	}
+	return v
+}
+
+// against validates v against the schema r, which is compiled once for the key.
+func (c *Checker) against(f *faults, key string, r spec.Raw, v value.Value, at string) error {
+	if r == nil {
+		return nil
+	}
+	instance, ok := decode(v)
+	if !ok {
+		f.add(at, "number", "a number is larger than can be sent")
+		return nil
+	}
+	schema, err := c.compile(key, r)
+	if err != nil {
+		return &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "schema", Err: fmt.Errorf("compile the schema of %s: %w", key, err)}
+	}
+	f.schema(schema.Validate(instance), at)
+	return nil
+}
+
+func (c *Checker) compile(key string, r spec.Raw) (*jsonschema.Schema, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s, ok := c.compiled[key]; ok {
+		return s, nil
+	}
+	s, err := c.compiler.Compile(c.t.refer("at "+key, place{r, ""}))
+	if err == nil {
+		c.compiled[key] = s
+	}
+	return s, err
+}

@@ -1,0 +1,233 @@
+package validate
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+const doc = `{"openapi":"3.0.0","paths":{"/teams/{id}":{"post":{"operationId":"op",
+	"parameters":[{"name":"id","in":"path","required":true,"schema":{"type":"integer","minimum":1}},{"name":"name","in":"query","schema":{"type":"string","pattern":"^[a-z]+$"}},
+		{"name":"limit","in":"query","schema":{"type":"integer","format":"int32"}},{"name":"tags","in":"query","schema":{"type":"array","items":{"type":"string"},"maxItems":2}},
+		{"name":"open","in":"query","schema":{"type":"boolean"}},{"name":"filter","in":"query","style":"deepObject","schema":{"type":"object","properties":{"from":{"type":"string"}}}},
+		{"name":"X-Trace","in":"header","required":true,"schema":{"type":"string"}},{"name":"look","in":"query","schema":{"type":"string","pattern":"(?=a)"}}],
+	"requestBody":{"required":true,"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Team"}},"text/plain":{},"image/png":{},
+		"multipart/form-data":{"schema":{"type":"object","required":["file"],"properties":{"file":{"type":"string","format":"binary"},"more":{"type":"array","items":{"type":"string","format":"binary"}},"title":{"type":"string","maxLength":3}}}}}}},
+	"get":{"operationId":"none","parameters":[{"name":"id","in":"path","required":true}]}}},
+	"components":{"schemas":{
+		"Team":{"type":"object","required":["name","kind"],"properties":{"name":{"type":"string"},"password":{"type":"string"},"kind":{"$ref":"#/components/schemas/Kind"},"size":{"type":"integer","maximum":9223372036854775807},
+			"parent":{"$ref":"#/components/schemas/Team"},"nick":{"type":"string","nullable":true,"enum":["a","b"]},"share":{"type":"number","minimum":0,"exclusiveMinimum":true},
+			"action":{"oneOf":[{"$ref":"#/components/schemas/Mail"},{"$ref":"#/components/schemas/Call"}]},"map":{"type":"object","additionalProperties":{"type":"integer"}},"free":{"type":"object"},
+			"wrapped":{"allOf":[{"$ref":"#/components/schemas/Mail"}],"nullable":true},"self":{"$ref":"#/components/schemas/Self"},"bad":{"type":"wrong","minLength":-1,"enum":"x","required":true}},
+			"allOf":[{"properties":{"extra":{"type":"boolean"}}}]},
+		"Kind":{"type":"string","enum":["red","green"]},"Self":{"allOf":[{"$ref":"#/components/schemas/Self"}]},
+		"Mail":{"type":"object","required":["kind","to"],"properties":{"kind":{"enum":["mail"]},"to":{"type":"string"}}},"Call":{"type":"object","required":["kind","number"],"properties":{"kind":{"enum":["call"]},"number":{"type":"integer"}}}}}}`
+
+func checker(t testing.TB, text string, o Options) (*Checker, *visible.View) {
+	t.Helper()
+	d, err := spec.Load([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := visible.New(d, nil, visible.Filter{Field: func(_, field string) bool { return field != "password" }})
+	return New(v, o), v
+}
+
+// arguments reads {path, query, headers, body, media}.
+func arguments(t testing.TB, text string) Arguments {
+	t.Helper()
+	v, err := value.Read([]byte(text), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a Arguments
+	a.Path, _ = v.Get("path")
+	a.Query, _ = v.Get("query")
+	a.Headers, _ = v.Get("headers")
+	a.Body, a.HasBody = v.Get("body")
+	media, _ := v.Get("media")
+	a.Media = media.Text()
+	return a
+}
+
+// TestCheck: arguments → the faults, a line each: pointer, rule, message. "" is none.
+func TestCheck(t *testing.T) {
+	c, v := checker(t, doc, Options{})
+	const ok = `"path":{"id":1},"headers":{"x-trace":"t"}`
+	body := func(rest string) string {
+		return `{` + ok + `,"body":{"name":"n","kind":"red"` + rest + `}}`
+	}
+	for _, tt := range []struct{ op, in, want string }{
+		{"op", body(""), ""},
+		{"op", body(`,"size":9223372036854775807,"extra":true,"nick":null,"wrapped":null,"map":{"x":1},"free":{"any":[1]},"self":5,"bad":{"q":1}`), ""},
+		{"op", `{"path":{"id":"7"},"headers":{"X-TRACE":5},"query":{"limit":"3","open":"true","name":"abc","tags":["a"],"filter":{"from":"x"},"look":"zzz"},"body":{"name":"n","kind":"red"}}`, ""},
+		{"op", `{}`, `/body required the body is missing
+/headers/X-Trace required the header parameter "X-Trace" is missing
+/path/id required the path parameter "id" is missing`},
+		{"op", `{"path":{"id":0,"idd":1,"name":"x","kind":1},"headers":{"X-Trace":"t","Authorization":"Bearer x","X-Forwarded-For":"::1","X-Trac":"u"},"query":[],"body":{"name":"n","kind":"red"}}`,
+			`/headers/Authorization forbidden the header "Authorization" is the gateway's to set
+/headers/X-Forwarded-For forbidden the header "X-Forwarded-For" is the gateway's to set
+/headers/X-Trac unknown unknown header parameter "X-Trac"; did you mean X-Trace?
+/path/id minimum path/id is at least 1
+/path/idd unknown unknown path parameter "idd"; did you mean id?
+/path/kind unknown unknown path parameter "kind"; it takes id; it is a field of the body
+/path/name unknown unknown path parameter "name"; it takes id; it is a query parameter
+/query type query is an object, by parameter name; not array`},
+		{"op", `{` + ok + `,"query":{"limit":2147483648,"name":"A1","tags":["a","b","c"],"open":"yes","filter":{"form":1}},"body":{"name":"n","kind":"red"}}`,
+			`/query/filter/form unknown unknown field "form"; did you mean from?
+/query/limit maximum query/limit is at most 2147483647
+/query/name pattern query/name does not match ^[a-z]+$
+/query/open type query/open is of type boolean, not string
+/query/tags maxItems query/tags: maxItems: got 3, want 2`},
+		{"op", `{` + ok + `,"body":{"nam":"n","password":"p","kind":"rde","size":9223372036854775808,"nick":"c","share":0,"parent":{"name":1,"kind":"red","x~/y":1},"map":{"x":"1"}}}`,
+			`/body/kind enum body/kind is one of red, green; did you mean red?
+/body/map/x type body/map/x is of type integer, not string
+/body/nam unknown unknown field "nam"; did you mean name?
+/body/name required the field "name" is missing
+/body/nick enum body/nick is one of a, b, null
+/body/parent/name type body/parent/name is of type string, not number
+/body/parent/x~0~1y unknown unknown field "x~/y"; it takes action, bad, extra, free, kind, map, name, nick, parent, self, share, size and 1 more
+/body/password unknown unknown field "password"; it takes action, bad, extra, free, kind, map, name, nick, parent, self, share, size and 1 more
+/body/share exclusiveMinimum body/share is more than 0
+/body/size maximum body/size is at most 9223372036854775807`},
+		{"op", body(`,"action":{"kind":"mail","to":5}`), `/body/action/to type body/action/to is of type string, not number`},
+		{"op", body(`,"action":{"kind":"call","number":5,"tw":1}`), `/body/action/tw unknown unknown field "tw"; did you mean to?`},
+		{"op", body(`,"size":1e999999999`), `/body number a number is larger than can be sent`},
+		{"op", `{` + ok + `,"body":null}`, `/body type body is of type object, not null`},
+		{"op", `{` + ok + `,"body":"x","media":"text/plain"}`, ""},
+		{"op", `{` + ok + `,"body":1,"media":"text/plain"}`, `/body type the body is text; not integer`},
+		{"op", `{` + ok + `,"body":"aGk=","media":"IMAGE/png"}`, ""},
+		{"op", `{` + ok + `,"body":"%","media":"image/png"}`, `/body type the body is bytes in base64`},
+		{"op", `{` + ok + `,"body":"x","media":"text/plan"}`, `/media unknown unknown media type "text/plan"; did you mean text/plain?`},
+		{"op", `{` + ok + `,"media":"multipart/form-data","body":{"file":{"name":"a.txt","content":"aGk="},"more":[{"name":"b","content":"","type":"text/plain"}],"title":"abc"}}`, ""},
+		{"op", `{` + ok + `,"media":"multipart/form-data","body":{"file":{"nam":"a","content":"%","type":"a\nb"},"more":["x"],"title":"abcd","fil":1}}`,
+			`/body/fil unknown unknown field "fil"; did you mean file?
+/body/file/content base64 content is not base64
+/body/file/nam unknown unknown member of a file "nam"; did you mean name?
+/body/file/name required a file has a name
+/body/file/type type type is a text of one line
+/body/more/0 type a file is an object: {"name", "content" in base64, "type"}
+/body/title maxLength body/title: maxLength: got 4, want 3`},
+		{"op", `{` + ok + `,"media":"multipart/form-data","body":{}}`, `/body/file required the field "file" is missing`},
+		{"none", `{"path":{"id":{"a":1}}}`, ""},
+		{"none", `{"path":{"id":1},"body":1}`, `/body unknown none takes no body`},
+	} {
+		op, err := v.Operation(tt.op)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checked, err := c.Check(op, arguments(t, tt.in))
+		var lines []string
+		if err != nil {
+			for _, f := range problem.Of(err).Faults {
+				lines = append(lines, fmt.Sprintf("%s %s %s", f.Pointer, f.Rule, f.Message))
+			}
+			if problem.CodeOf(err) != problem.InvalidArgument || checked.Operation() != nil {
+				t.Errorf("%s: %v", tt.in, err)
+			}
+		}
+		if got := strings.Join(lines, "\n"); got != tt.want {
+			t.Errorf("%s\n got %s\nwant %s", tt.in, got, tt.want)
+		}
+	}
+}
+
+// TestOpen: an operator can let fields be sent that the document does not name; parameters never.
+func TestOpen(t *testing.T) {
+	c, v := checker(t, doc, Options{OpenBodies: true})
+	op := v.Operations()[0]
+	if _, err := c.Check(op, arguments(t, `{"path":{"id":1},"headers":{"X-Trace":"t"},"body":{"name":"n","kind":"red","more":1}}`)); err != nil {
+		t.Error(err)
+	}
+	if _, err := c.Check(op, arguments(t, `{"path":{"id":1},"query":{"more":1},"headers":{"X-Trace":"t"},"body":{"name":"n","kind":"red"}}`)); err == nil {
+		t.Error("an unknown parameter is taken")
+	}
+}
+
+// TestNotThere: what is not in the View can't be called.
+func TestNotThere(t *testing.T) {
+	c, _ := checker(t, doc, Options{})
+	_, other := checker(t, doc, Options{})
+	for _, op := range []*spec.Operation{nil, other.Operations()[0]} {
+		if _, err := c.Check(op, Arguments{}); problem.CodeOf(err) != problem.NotFound {
+			t.Error(err)
+		}
+	}
+}
+
+// TestCompiles: every schema that a call can be checked against compiles, and only once.
+func TestCompiles(t *testing.T) {
+	for _, text := range []string{doc} {
+		c, v := checker(t, text, Options{})
+		for range 3 {
+			compileAll(t, c, v)
+		}
+		before := len(c.t.at)
+		compileAll(t, c, v)
+		if len(c.t.at) != before {
+			t.Error("schemas are compiled again")
+		}
+	}
+}
+
+// compileAll compiles the schemas of all operations.
+func compileAll(t testing.TB, c *Checker, v *visible.View) (n int) {
+	t.Helper()
+	for _, op := range v.Operations() {
+		for _, p := range v.Parameters(op) {
+			if p.Schema == nil {
+				continue
+			}
+			if _, err := c.compile(fmt.Sprintf("%s %s %s", op.ID, p.In, p.Name), p.Schema); err != nil {
+				t.Errorf("%s: %v", op.ID, err)
+			}
+			n++
+		}
+		if op.Body == nil {
+			continue
+		}
+		for _, content := range op.Body.Contents {
+			if content.Schema == nil {
+				continue
+			}
+			if _, err := c.compile(fmt.Sprintf("%s body %s", op.ID, content.MediaType), content.Schema); err != nil {
+				t.Errorf("%s: %v", op.ID, err)
+			}
+			n++
+		}
+	}
+	return n
+}
+
+// TestFixed wants a parameter that can be one thing alone to be put in where it isn't given, and to be checked where it is.
+func TestFixed(t *testing.T) {
+	c, v := checker(t, `{"openapi":"3.1.0","paths":{"/x":{"get":{"operationId":"x","parameters":[
+		{"name":"V","in":"header","required":true,"schema":{"const":1}},{"name":"mode","in":"query","schema":{"enum":["a"]}},{"name":"kind","in":"query","required":true,"schema":{"enum":["a","b"]}}]}}}}`, Options{})
+	op, err := v.Operation("x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct{ args, want string }{
+		{`{"query":{"kind":"a"}}`, "kind=a V=1"}, // what may be left out stays out
+		{`{"query":{"kind":"a"},"headers":{"v":1}}`, "kind=a V=1"},
+		{`{"query":{"kind":"a"},"headers":{"V":2}}`, "/headers/V"},
+		{`{}`, "/query/kind"},
+	} {
+		checked, err := c.Check(op, arguments(t, row.args))
+		got := ""
+		for _, value := range checked.Values() {
+			got += value.Parameter.Name + "=" + value.Value.String() + " "
+		}
+		if err != nil {
+			got = problem.Of(err).Pointer
+		}
+		if strings.TrimSpace(got) != row.want {
+			t.Errorf("%s: %q, want %q", row.args, got, row.want)
+		}
+	}
+}

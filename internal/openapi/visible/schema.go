@@ -1,0 +1,316 @@
+package visible
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// An Object is a schema with what it is composed of put together: the fields of all its allOf parts.
+type Object struct {
+	spec.Schema
+	Fields  []Field
+	Choices []spec.Raw // it is also one of these (oneOf), or some (anyOf)
+	Open    bool       // names that are no fields are accepted
+	Further spec.Raw   // the schema of those names' values; nil for any value
+}
+
+// A Field is a named part of an Object.
+type Field struct {
+	Name     string
+	Schema   spec.Raw
+	Required bool
+	Of       string // the named schema that declares it, by itself or in an allOf part; "" for one in place
+}
+
+// maxParts is how many allOf parts an Object is put together from, and how deep choices lie in each other.
+const maxParts = 64
+
+// Schema reads r one level deep, without what is hidden. A schema that is hidden says nothing; one that only wraps
+// another, to say more about it or to allow null, is that other.
+func (v *View) Schema(r spec.Raw) spec.Schema { return v.in("", r) }
+
+// in reads r, an allOf part of the named schema of; "" where it is none.
+func (v *View) in(of string, r spec.Raw) spec.Schema {
+	s := v.read(of, r)
+	for range 8 {
+		inner, null := wrapped(&s)
+		if inner == nil {
+			break
+		}
+		if of = ""; len(s.AllOf) > 0 {
+			of = s.Name
+		}
+		in := v.read(of, inner)
+		in.Nullable = in.Nullable || s.Nullable || null
+		in.ReadOnly, in.WriteOnly, in.Deprecated = in.ReadOnly || s.ReadOnly, in.WriteOnly || s.WriteOnly, in.Deprecated || s.Deprecated
+		if s.Description != "" {
+			in.Description = s.Description
+		}
+		if s.Default != nil {
+			in.Default = s.Default
+		}
+		if s.Example != nil {
+			in.Example = s.Example
+		}
+		if in.Name == "" {
+			in.Name = s.Name
+		}
+		in.Required = slices.Concat(in.Required, s.Required)
+		s = in
+	}
+	return s
+}
+
+// read reads r where it is not hidden, with the fields of it that are not.
+func (v *View) read(of string, r spec.Raw) spec.Schema {
+	s := v.d.Schema(r)
+	if s.Name != "" {
+		if of = s.Name; !v.names(s.Name) {
+			return spec.Schema{}
+		}
+	}
+	if v.f.Field != nil {
+		s.Properties = slices.DeleteFunc(slices.Clone(s.Properties), func(p spec.Property) bool { return !v.f.Field(of, p.Name) })
+		s.Required = slices.DeleteFunc(slices.Clone(s.Required), func(name string) bool { return !v.f.Field(of, name) })
+	}
+	return s
+}
+
+func (v *View) names(schema string) bool { return v.f.Schema == nil || v.f.Schema(schema) }
+
+// Field reports whether a field is there; schema is the named one that declares it, "" for one in place.
+func (v *View) Field(schema, name string) bool { return v.f.Field == nil || v.f.Field(schema, name) }
+
+// Follow returns what the reference r leads to, in one step, and its name ("" for a part without one); false where r is
+// no reference, and nil where that is hidden or nowhere.
+func (v *View) Follow(r spec.Raw) (spec.Raw, string, bool) {
+	ref := spec.Reference(r)
+	if ref == "" {
+		return nil, "", false
+	}
+	name := v.d.NameOf(ref)
+	if name != "" && !v.names(name) {
+		return nil, name, true
+	}
+	return v.d.Lookup(ref), name, true
+}
+
+// wrapped returns the one schema that s is, where s only wraps it, and whether null is allowed beside it.
+func wrapped(s *spec.Schema) (spec.Raw, bool) {
+	if len(s.Properties) > 0 || len(s.Enum) > 0 || s.Items != nil || s.Additional != nil && s.Additional.Kind() == '{' {
+		return nil, false
+	}
+	switch {
+	case len(s.AllOf) == 1 && len(s.OneOf)+len(s.AnyOf) == 0:
+		return s.AllOf[0], false
+	case len(s.AllOf) == 0 && len(s.OneOf) > 0 && len(s.AnyOf) == 0:
+		return onlyOne(s.OneOf)
+	case len(s.AllOf) == 0 && len(s.AnyOf) > 0 && len(s.OneOf) == 0:
+		return onlyOne(s.AnyOf)
+	}
+	return nil, false
+}
+
+func onlyOne(choices []spec.Raw) (spec.Raw, bool) {
+	var one spec.Raw
+	null := false
+	for _, c := range choices {
+		switch {
+		case c.Get("type").Text() == "null":
+			null = true
+		case one != nil:
+			return nil, false
+		default:
+			one = c
+		}
+	}
+	return one, null
+}
+
+// Object puts s together, which this View read.
+func (v *View) Object(s spec.Schema) Object {
+	o := Object{Schema: s}
+	p := parts{v: v, o: &o, past: map[string]bool{}}
+	p.add(o.Schema, o.Name)
+	o.Open = o.Open || len(o.Fields) == 0 && !p.closed
+	return o
+}
+
+// parts collects what an Object is put together from.
+type parts struct {
+	v      *View
+	o      *Object
+	past   map[string]bool
+	n      int
+	closed bool
+}
+
+// add takes in the part s; of is the named schema it stands in.
+func (p *parts) add(s spec.Schema, of string) {
+	if p.n++; p.n > maxParts || s.Name != "" && p.past[s.Name] {
+		return
+	}
+	if s.Name != "" {
+		p.past[s.Name] = true
+		of = s.Name
+	}
+	o := p.o
+	for _, property := range s.Properties {
+		f := Field{Name: property.Name, Schema: property.Schema, Of: of}
+		if at := slices.IndexFunc(o.Fields, func(g Field) bool { return g.Name == f.Name }); at < 0 {
+			o.Fields = append(o.Fields, f)
+		}
+	}
+	switch s.Additional.Kind() {
+	case 't':
+		o.Open = true
+	case '{':
+		o.Open, o.Further = true, s.Additional
+	case 'f':
+		p.closed = true
+	}
+	o.Choices = append(append(o.Choices, s.OneOf...), s.AnyOf...)
+	for _, part := range s.AllOf {
+		in := p.v.in(of, part)
+		if len(o.Types) == 0 {
+			o.Types = in.Types
+		}
+		p.add(in, of)
+	}
+	for i := range o.Fields {
+		o.Fields[i].Required = o.Fields[i].Required || slices.Contains(s.Required, o.Fields[i].Name)
+	}
+}
+
+// Named reads the schema of that name: its full name, or its short one (Instance for bytebase.v1.Instance) where one
+// alone has it. It refuses with problem.NotFound and near names.
+func (v *View) Named(name string) (spec.Schema, error) {
+	v.once.Do(v.reach)
+	if slices.Contains(v.schemas, name) {
+		return v.Schema(v.d.Named(name)), nil
+	}
+	var found []string
+	for _, fold := range []bool{false, true} {
+		for _, full := range v.schemas {
+			short := spec.ShortName(full)
+			if short == name || strings.HasSuffix(full, "."+name) || fold && (strings.EqualFold(short, name) || strings.EqualFold(full, name)) {
+				found = append(found, full)
+			}
+		}
+		if len(found) > 0 {
+			break
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return v.Schema(v.d.Named(found[0])), nil
+	case len(found) > 1:
+		return spec.Schema{}, &problem.Error{Code: problem.NotFound, Near: found[:min(len(found), 5)],
+			Detail: fmt.Sprintf("%d schemas are called %q%s", len(found), problem.Cut(name), problem.DidYouMean(found[:min(len(found), 5)]))}
+	}
+	all := slices.Clone(v.schemas)
+	for _, full := range v.schemas {
+		if short := spec.ShortName(full); short != full {
+			all = append(all, short)
+		}
+	}
+	slices.Sort(all)
+	near := problem.Nearest(name, slices.Compact(all), 3)
+	return spec.Schema{}, &problem.Error{Code: problem.NotFound, Near: near,
+		Detail:     fmt.Sprintf("unknown schema %q%s", problem.Cut(name), problem.DidYouMean(near)),
+		Suggestion: "the detail of an operation names the schemas it takes and answers with"}
+}
+
+// Schemas returns the names of the schemas that are there, in the order of the document. It must not be changed.
+func (v *View) Schemas() []string {
+	v.once.Do(v.reach)
+	return v.schemas
+}
+
+// reach finds the schemas that the operations which are there lead to.
+func (v *View) reach() {
+	w := walk{v: v, past: map[place]bool{}}
+	for _, op := range v.operations {
+		for _, p := range v.Parameters(op) {
+			w.schema(p.Schema, "")
+		}
+		if op.Body != nil {
+			w.contents(op.Body.Contents)
+		}
+		for _, r := range op.Responses {
+			w.contents(r.Contents)
+		}
+	}
+	for len(w.next) > 0 {
+		at := w.next[len(w.next)-1]
+		w.next = w.next[:len(w.next)-1]
+		w.schema(v.d.Lookup(at.ref), at.of)
+	}
+	for _, name := range v.d.Names() {
+		if w.past[place{of: name}] {
+			v.schemas = append(v.schemas, name)
+		}
+	}
+}
+
+type walk struct {
+	v    *View
+	past map[place]bool // a named schema without its reference
+	next []place
+}
+
+// A place is what a reference leads to, in the named schema that it stands in or is.
+type place struct{ of, ref string }
+
+func (w *walk) contents(all []spec.Content) {
+	for _, c := range all {
+		w.schema(c.Schema, "")
+	}
+}
+
+// schema follows r, which stands in the named schema of.
+func (w *walk) schema(r spec.Raw, of string) {
+	if ref := spec.Reference(r); ref != "" {
+		w.reference(ref, of)
+	}
+	for name, m := range r.Members() {
+		switch name {
+		case "items", "additionalProperties":
+			w.schema(m, "")
+		case "allOf":
+			for e := range m.Elements() {
+				w.schema(e, of)
+			}
+		case "oneOf", "anyOf", "prefixItems":
+			for e := range m.Elements() {
+				w.schema(e, "")
+			}
+		case "properties":
+			for field, p := range m.Members() {
+				if w.v.Field(of, field) {
+					w.schema(p, "")
+				}
+			}
+		}
+	}
+}
+
+func (w *walk) reference(ref, of string) {
+	at := place{of: of, ref: ref}
+	if name := w.v.d.NameOf(ref); name != "" {
+		if !w.v.names(name) {
+			return
+		}
+		at.of = name
+		ref = ""
+	}
+	key := place{of: at.of, ref: ref}
+	if !w.past[key] {
+		w.past[key] = true
+		w.next = append(w.next, at)
+	}
+}

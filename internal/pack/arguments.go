@@ -1,0 +1,119 @@
+package pack
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/argcheck"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// arguments makes the schema of the arguments: what is declared, closed, and a reason where something may be written.
+func (b *builder) arguments() {
+	properties, _ := b.declaration.input.Get("properties")
+	all := properties.Members()
+	if _, taken := properties.Get(ReasonArgument); taken && !b.annotations.ReadOnly {
+		b.wrong([]string{"input", "properties", ReasonArgument}, "is an argument of every tool that writes; choose another name")
+	}
+	members := []value.Member{{Name: "type", Value: value.OfString("object")}, {Name: "additionalProperties", Value: value.OfBool(false)}}
+	for _, m := range b.declaration.input.Members() {
+		switch m.Name {
+		case "type", "additionalProperties":
+			b.wrong([]string{"input", m.Name}, "is always the same: an object without further arguments; take it out")
+		case "properties":
+		default:
+			members = append(members, m)
+		}
+	}
+	doc := func(properties []value.Member) json.RawMessage {
+		return value.OfObject(append(members[:len(members):len(members)], value.Member{Name: "properties", Value: value.OfObject(properties)})).AppendJSON(nil)
+	}
+	var err error
+	if b.schema, err = argcheck.Compile(doc(all)); err != nil {
+		b.schema = nil
+		b.wrong([]string{"input"}, "%v", err)
+		return
+	}
+	b.defaulted(all)
+	if b.Tool.Input = doc(all); !b.annotations.ReadOnly {
+		why := value.OfObject([]value.Member{{Name: "type", Value: value.OfString("string")}})
+		b.Tool.Input = doc(append(all[:len(all):len(all)], value.Member{Name: ReasonArgument, Value: why}))
+	}
+}
+
+// defaulted notes the defaults of arguments, and refuses those that break the schema.
+func (b *builder) defaulted(properties []value.Member) {
+	for _, p := range properties {
+		if v, ok := p.Value.Get("default"); ok {
+			b.defaults = append(b.defaults, value.Member{Name: p.Name, Value: v})
+		}
+	}
+	refused := problem.Of(b.schema.Check(value.OfObject(b.defaults)))
+	if refused == nil {
+		return
+	}
+	for _, f := range refused.Faults {
+		if f.Rule != "required" {
+			b.wrong([]string{"input", "properties", strings.TrimPrefix(f.Pointer, "/"), "default"}, "the default breaks the schema: %s", f.Message)
+		}
+	}
+}
+
+// output is the JSON Schema of what the tool answers, as far as its results tell. What waits for people is told as every
+// change is.
+func (b *builder) output() json.RawMessage {
+	if b.Tool.Writes {
+		return json.RawMessage(`{"type":"object","properties":{"status":{"type":"string"}}}`)
+	}
+	var names []string
+	kinds := map[string]map[string]bool{}
+	note := func(of value.Value, shown func(value.Value) string) {
+		for _, m := range of.Members() {
+			if strings.HasPrefix(m.Name, "$") {
+				continue
+			}
+			if kinds[m.Name] == nil {
+				names, kinds[m.Name] = append(names, m.Name), map[string]bool{}
+			}
+			kinds[m.Name][shown(m.Value)] = true
+		}
+	}
+	for i, one := range b.branches() {
+		note(one.result, func(v value.Value) string { return b.kind(b.Tool.cases[i].op, v) })
+		for _, s := range one.statuses {
+			note(s.result, func(v value.Value) string { return b.kind(nil, v) })
+		}
+	}
+	properties := make([]value.Member, len(names))
+	for i, name := range names {
+		var of []value.Member
+		if len(kinds[name]) == 1 && !kinds[name][""] {
+			of = []value.Member{{Name: "type", Value: value.OfString(slices.Collect(maps.Keys(kinds[name]))[0])}}
+		}
+		properties[i] = value.Member{Name: name, Value: value.OfObject(of)}
+	}
+	return value.OfObject([]value.Member{{Name: "type", Value: value.OfString("object")}, {Name: "properties", Value: value.OfObject(properties)}}).AppendJSON(nil)
+}
+
+// kind is the JSON type of a part of a result; "" where only the call tells. Nothing that can be null is told a type.
+func (b *builder) kind(op *spec.Operation, v value.Value) string {
+	switch v.Kind() {
+	case value.Bool:
+		return "boolean"
+	case value.String:
+		path, ok := pathOf(v.Text())
+		if !ok {
+			return "string"
+		}
+		if raw := b.answerAt(op, path); raw != nil {
+			if s := b.whole.Schema(raw); len(s.Types) == 1 && !s.Nullable {
+				return s.Types[0]
+			}
+		}
+	}
+	return ""
+}

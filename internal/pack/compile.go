@@ -1,0 +1,389 @@
+package pack
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/argcheck"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/schemacheck"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/template"
+	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// The names that expressions use besides those of reads and merges.
+const (
+	inputName  = "input"
+	nowName    = "now"
+	linkName   = "link"
+	answerName = "answer"
+)
+
+// ReasonArgument is an argument that every tool has which writes: why, for the people who review it.
+const ReasonArgument = "reason"
+
+// maxReads is how many calls a tool may make before its own.
+const maxReads = 5
+
+// A Tool is a tool of a pack, compiled against the document of an API. It never changes and may be used by many at once.
+type Tool struct {
+	Name        string
+	Title       string
+	Description string
+	Annotations Annotations
+	Input       json.RawMessage         // the JSON Schema of its arguments, compact
+	Output      json.RawMessage         // the JSON Schema of its result
+	Operations  []*spec.Operation       // all that it may call, each once
+	Writes      bool                    // it proposes: one of Operations isn't read
+	Against     schemacheck.Declaration // what its arguments are checked against; the zero one for nothing
+	Sees        []string                // names of fields whose values it keeps: from whom one is hidden can't have the tool
+
+	names    []string                                         // of its arguments, without the reason
+	fault    func(at []string, message string) yamlconf.Fault // at a place of its declaration
+	defaults []value.Member
+	early    []condition // require, over the input alone
+	late     []condition
+	reads    []chained
+	merges   []merging
+	link     *linking
+	cases    []choice
+	summary  *template.Template
+}
+
+// A condition is a requirement, compiled.
+type condition struct {
+	requirement
+	is *expression.Expression
+}
+
+// A chained read is a read, compiled.
+type chained struct {
+	name string
+	when *expression.Expression // nil for always
+	calling
+}
+
+// A calling is a call, compiled; op is nil where there is none.
+type calling struct {
+	op                         *spec.Operation
+	path, query, headers, body *template.Template // nil for none
+	fields                     []string
+}
+
+type merging struct {
+	name      string
+	into, set *template.Template
+	key, of   string
+}
+
+type linking struct {
+	path string
+	with []template.Named
+}
+
+// A choice is a case, compiled.
+type choice struct {
+	when *expression.Expression // nil for always
+	calling
+	result   *template.Template // nil for the whole answer
+	picks    bool               // result takes parts of the answer as they are: one that was cut is still true
+	statuses map[int]*template.Template
+	reads    bool // op only reads
+}
+
+// Compile compiles the tools of p against the document of an API, whose operations are classed by rules: those of an
+// operator, and p.Access behind them. All that is wrong is in a *strict.Error, with line and column. A tool with an
+// operation that rules exclude or forbid is not among those returned.
+func (p *Pack) Compile(d *spec.Document, rules *classify.Rules) ([]*Tool, error) {
+	all, expressions, whole := &yamlconf.Error{}, expression.NewCompiler(), visible.New(d, nil, visible.Filter{})
+	var out []*Tool
+	for _, f := range p.files {
+		for i, pattern := range f.partial {
+			if err := (classify.Rule{Operations: []string{pattern}}).Names(d, ""); err != nil {
+				all.Faults = append(all.Faults, f.document.Wrong(problem.Of(err).Detail, "partial", fmt.Sprint(i)))
+			}
+		}
+		for i, declared := range f.tools {
+			t := &Tool{fault: func(at []string, message string) yamlconf.Fault {
+				return f.document.Wrong(message, append([]string{"tools", fmt.Sprint(i)}, at...)...)
+			}}
+			b := &builder{declaration: declared, document: d, rules: rules, whole: whole, base: expressions, Tool: t, wrong: func(at []string, format string, args ...any) {
+				all.Faults = append(all.Faults, t.fault(at, fmt.Sprintf(format, args...)))
+			}}
+			if b.build(); !b.absent {
+				out = append(out, b.Tool)
+			}
+		}
+	}
+	if all.Faults != nil {
+		return nil, all
+	}
+	return out, nil
+}
+
+// Arguments returns the names of the tool's arguments, without the reason.
+func (t *Tool) Arguments() []string { return t.names }
+
+// Check compiles what the arguments of tools are checked against, as the rules in force have it. All that is wrong is in a
+// *strict.Error, as of Compile.
+func Check(tools []*Tool, p *policy.Policy) error {
+	all := &yamlconf.Error{}
+	for _, t := range tools {
+		if t.Against.Class == "" {
+			continue
+		}
+		schemacheck.Compile(p, t.Against, t.names, func(at []string, format string, args ...any) {
+			all.Faults = append(all.Faults, t.fault(append([]string{"check_against"}, at...), fmt.Sprintf(format, args...)))
+		})
+	}
+	if all.Faults != nil {
+		return all
+	}
+	return nil
+}
+
+// A builder compiles one declaration.
+type builder struct {
+	*Tool
+	declaration
+	document *spec.Document
+	rules    *classify.Rules
+	whole    *visible.View // all of the document
+	base     *expression.Compiler
+	schema   *argcheck.Schema
+	vars     []expression.Variable // that the next expressions can use
+	taken    []string              // the names of reads and merges
+	failed   *expression.Compiler  // of expressions over what the API says of an error
+	absent   bool                  // an operation of it is excluded or forbidden
+	wrong    template.Wrong
+}
+
+func (b *builder) build() {
+	t := b.Tool
+	t.Name, t.Title, t.Description, t.Annotations, t.Against = b.name, cmp.Or(b.title, b.name), b.description, b.annotations, b.against
+	if t.Annotations.ReadOnly && t.Annotations.Destructive {
+		b.wrong([]string{"annotations"}, "what only reads can't be destructive")
+	}
+	if b.declaration.cases != nil && (b.plain.operation != "" || b.plain.hasResult || b.plain.statuses != nil) {
+		b.wrong([]string{"cases"}, "operation, result and statuses stand in the cases, or there are no cases")
+	}
+	b.arguments()
+	if b.schema == nil {
+		return
+	}
+	t.names = b.schema.Names()
+	b.vars = []expression.Variable{{Name: inputName, What: "the input", Members: b.schema.Names()}, {Name: nowName, What: "the time", Instant: true}}
+	first := b.over()
+	b.chain(first)
+	over := first
+	if len(b.taken) > 0 || b.declaration.link != nil {
+		over = b.linked()
+	}
+	b.requirements(first, over)
+	if !b.declaration.summary.IsNull() {
+		t.summary = template.Compile(over, b.declaration.summary, []string{"summary"}, b.wrong)
+	}
+	known := b.vars[:len(b.vars):len(b.vars)]
+	b.failed = b.base.Over(append(known, expression.Variable{Name: answerName, What: "an error of the API", Members: []string{"status", "code", "message"}})...)
+	b.choices(over, b.base.Over(append(known, expression.Variable{Name: answerName, What: "the answer"})...))
+	b.annotated()
+	t.Output = b.output()
+}
+
+// over returns the compiler of expressions over what is known so far.
+func (b *builder) over() *expression.Compiler { return b.base.Over(b.vars...) }
+
+// named notes a name that expressions can use from here on.
+func (b *builder) named(at []string, name string) {
+	taken := append([]string{inputName, nowName, linkName, answerName, "principal", "change", "in", "true", "false", "null"}, b.taken...)
+	if !variableName.MatchString(name) || slices.Contains(taken, name) {
+		b.wrong(at, "it is named with letters, digits and _, a small letter first, and not as what expressions have already")
+		return
+	}
+	b.taken = append(b.taken, name)
+	b.vars = append(b.vars, expression.Variable{Name: name, What: "what was read as " + name})
+}
+
+// chain compiles what is read and merged; first is the compiler over the input alone.
+func (b *builder) chain(first *expression.Compiler) {
+	over := first
+	if len(b.declaration.reads) > maxReads {
+		b.wrong([]string{"reads"}, "a tool reads at most %d times before it does its own", maxReads)
+	}
+	for _, r := range b.declaration.reads {
+		at := []string{"reads", r.name}
+		c := chained{name: r.name, when: b.condition(over, r.when, append(at, "when")), calling: b.call(r.call, at, over)}
+		if c.op != nil && b.class(c.op) != classify.Read {
+			b.wrong(append(at, "operation"), "%s is classed %s; only what reads can stand here", c.op.Name(), b.class(c.op))
+		}
+		b.Tool.reads = append(b.Tool.reads, c)
+		b.named(at, r.name)
+		over = b.over()
+	}
+	for _, m := range b.declaration.merge {
+		at := []string{"merge", m.name}
+		into := template.Compile(over, m.into, append(at, "into"), b.wrong)
+		b.sees(m, into, append(at, "into"))
+		b.Tool.merges = append(b.Tool.merges, merging{name: m.name, key: m.key, of: m.of, into: into, set: template.Compile(over, m.set, append(at, "set"), b.wrong)})
+		b.named(at, m.name)
+		over = b.over()
+	}
+}
+
+// sees notes the names behind which what is merged into stands: where one is hidden it would look empty, and be lost.
+func (b *builder) sees(m merge, into *template.Template, at []string) {
+	of, path := into.Path()
+	if _, expression := m.into.Get(template.Key); expression && of == "" {
+		b.wrong(at, "must be a part of what was read, and nothing else: {$cel: instance.settings.env}")
+	}
+	if !slices.ContainsFunc(b.declaration.reads, func(r read) bool { return r.name == of }) {
+		return
+	}
+	if b.Sees = append(b.Sees, path...); m.key != "" {
+		b.Sees = append(b.Sees, m.key, m.of)
+	}
+}
+
+// linked compiles the link, and returns the compiler over all that is known before the call.
+func (b *builder) linked() *expression.Compiler {
+	over, l := b.over(), b.declaration.link
+	if l == nil {
+		return over
+	}
+	out := &linking{path: l.path}
+	want := spec.Variables(l.path)
+	for _, m := range l.with.Members() {
+		if !slices.Contains(want, m.Name) {
+			b.wrong([]string{"link", "with", m.Name}, "the path has no {%s}%s", problem.Cut(m.Name), near(m.Name, want))
+		}
+		out.with = append(out.with, template.Named{Name: m.Name, Of: template.Compile(over, m.Value, []string{"link", "with", m.Name}, b.wrong)})
+	}
+	for _, name := range want {
+		if _, ok := l.with.Get(name); !ok {
+			b.wrong([]string{"link"}, "with needs the value of {%s}", name)
+		}
+	}
+	b.Tool.link = out
+	b.vars = append(b.vars, expression.Variable{Name: linkName, What: "the link"})
+	return b.over()
+}
+
+func (b *builder) requirements(first, over *expression.Compiler) {
+	for i, r := range b.require {
+		at := []string{"require", fmt.Sprint(i)}
+		if strings.TrimSpace(r.message) == "" {
+			b.wrong(append(at, "message"), "must say what the agent is to do")
+		}
+		if r.field != "" && !slices.Contains(b.schema.Names(), r.field) {
+			b.wrong(append(at, "field"), "the input has no %q%s", problem.Cut(r.field), near(r.field, b.schema.Names()))
+		}
+		if is, err := first.Compile(r.that, expression.Bool); err == nil {
+			b.early = append(b.early, condition{r, is})
+			continue
+		}
+		b.late = append(b.late, condition{r, b.condition(over, r.that, append(at, "that"))})
+	}
+}
+
+// condition compiles an expression that is true or false; nil for none.
+func (b *builder) condition(over *expression.Compiler, text string, at []string) *expression.Expression {
+	if text == "" {
+		return nil
+	}
+	e, err := over.Compile(text, expression.Bool)
+	if err != nil {
+		b.wrong(at, "%v", err)
+	}
+	return e
+}
+
+// choices compiles the cases. over is what stands before a call, and after what stands behind it.
+func (b *builder) choices(over, after *expression.Compiler) {
+	declared, at := b.branches(), func(i int) []string { return []string{"cases", fmt.Sprint(i)} }
+	if b.declaration.cases == nil {
+		at = func(int) []string { return nil }
+	}
+	for i, one := range declared {
+		if one.when == "" && i < len(declared)-1 {
+			b.wrong(at(i), "needs when: no case behind it is ever reached")
+		}
+		c := choice{when: b.condition(over, one.when, append(at(i), "when")), calling: b.call(one.call, at(i), over)}
+		if one.operation == "" && !one.hasResult {
+			b.wrong(at(i), "needs an operation, or a result")
+		}
+		c.reads = c.op == nil || b.class(c.op) == classify.Read
+		if one.hasResult {
+			known := over
+			if one.operation != "" {
+				known = after
+			}
+			var of value.Value
+			of, c.picks = b.paths(one.result, c.op, append(at(i), "result"))
+			c.result = template.Compile(known, of, append(at(i), "result"), b.wrong)
+		}
+		for _, s := range one.statuses {
+			where := append(at(i), "statuses", fmt.Sprint(s.code))
+			if c.reads && c.op == nil || !c.reads {
+				b.wrong(where, "statuses belong to an operation that reads")
+			}
+			picked, _ := b.paths(s.result, nil, where)
+			if c.statuses == nil {
+				c.statuses = map[int]*template.Template{}
+			}
+			c.statuses[s.code] = template.Compile(b.failed, picked, where, b.wrong)
+		}
+		b.Tool.cases = append(b.Tool.cases, c)
+	}
+}
+
+// branches are the cases as declared.
+func (b *builder) branches() []branch {
+	if b.declaration.cases == nil {
+		return []branch{b.plain}
+	}
+	return b.declaration.cases
+}
+
+// class is the class of an operation; it notes when nobody may call it.
+func (b *builder) class(op *spec.Operation) classify.Class {
+	class := b.rules.Of(op).Class
+	if class == classify.Excluded || class == classify.Forbidden {
+		b.absent = true
+	}
+	return class
+}
+
+// annotated refuses annotations that say less than the operations can do.
+func (b *builder) annotated() {
+	at := []string{"annotations"}
+	for _, c := range b.Tool.cases {
+		if c.op == nil {
+			continue
+		}
+		switch class := b.class(c.op); {
+		case b.absent || class == classify.Read:
+		case b.Annotations.ReadOnly:
+			b.wrong(at, "readOnly, and %s is classed %s; where it reads, say so in access", c.op.Name(), class)
+		default:
+			b.Tool.Writes = true
+			if class == classify.Destructive && !b.Annotations.Destructive {
+				b.wrong(at, "%s is classed destructive: the tool needs destructive: true", c.op.Name())
+			}
+		}
+	}
+	if !b.Tool.Writes && !b.Annotations.ReadOnly && !b.absent {
+		b.wrong(at, "it only reads: readOnly: true")
+	}
+	if b.Against.Class != "" && b.Annotations.ReadOnly {
+		b.wrong([]string{"check_against"}, "what reads has nothing to check; take it out")
+	}
+}

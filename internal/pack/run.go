@@ -1,0 +1,376 @@
+package pack
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/template"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A Call is one call of a tool.
+type Call struct {
+	Who    identity.Principal
+	Input  value.Value // an Object that fits the tool's Input
+	Site   string      // the address of the API, which links begin with: https://forge.example.com
+	Now    time.Time
+	Reader Reader
+}
+
+// A Request is one call of the API that a tool asks for.
+type Request struct {
+	Operation string // its id
+	Arguments validate.Arguments
+	Fields    []string // of the answer, as answers are projected; nil for all
+	Whole     bool     // an answer that was cut can't be used
+}
+
+// A Reader calls operations that read, as the asker sees and may call them.
+type Reader interface {
+	// Read returns the body of an answer. What the API refuses is a problem.Error with its Reply.
+	Read(ctx context.Context, r Request) (value.Value, error)
+}
+
+// An Outcome is what a call comes to: a result, or a call that is to be proposed.
+type Outcome struct {
+	Result value.Value // an Object; Null where Write says more
+	Write  *Request    // what is to be proposed; nil where nothing is
+	Title  string      // of Write: what a person reads first; "" for none
+
+	of    *choice
+	scene *template.Scene
+}
+
+// Run checks a call and does what its tool does: it reads, and returns a result or what is to be proposed; or it refuses,
+// with the argument and a sentence for each thing that is wrong. It writes nothing.
+func (t *Tool) Run(ctx context.Context, c Call) (*Outcome, error) {
+	s := &template.Scene{Who: c.Who, Variables: map[string]value.Value{inputName: t.Filled(c.Input), nowName: value.OfTime(c.Now.UTC().Truncate(time.Microsecond))}}
+	if err := required(t.early, s); err != nil {
+		return nil, err
+	}
+	if err := t.prepare(ctx, c, s); err != nil {
+		return nil, err
+	}
+	if err := required(t.late, s); err != nil {
+		return nil, err
+	}
+	one, err := t.choose(s)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case one.op == nil:
+		v, err := one.answer(s)
+		return &Outcome{Result: v}, err
+	case one.reads:
+		v, err := t.read(ctx, c, one, s)
+		return &Outcome{Result: v}, err
+	}
+	r, err := t.request(&one.calling, s)
+	if err != nil {
+		return nil, err
+	}
+	out := &Outcome{Write: &r, of: one, scene: s}
+	if t.summary != nil {
+		if v, err := t.summary.Eval(s); err == nil && v.Kind() == value.String {
+			out.Title = v.Text()
+		}
+	}
+	return out, nil
+}
+
+// Applied returns the result of a write that has run, from the body of its answer.
+func (o *Outcome) Applied(body value.Value) (value.Value, error) {
+	if o.of == nil {
+		return o.Result, nil
+	}
+	o.scene.Variables[answerName] = body
+	return o.of.answer(o.scene)
+}
+
+// Filled returns the arguments of a call with the defaults of those that it leaves out, and without the reason.
+func (t *Tool) Filled(in value.Value) value.Value {
+	members := slices.Clone(in.Members())
+	if t.Writes {
+		members = slices.DeleteFunc(members, func(m value.Member) bool { return m.Name == ReasonArgument })
+	}
+	for _, d := range t.defaults {
+		if _, ok := in.Get(d.Name); !ok {
+			members = append(members, d)
+		}
+	}
+	return value.OfObject(members)
+}
+
+// required tells of every requirement that isn't met. One that can't be evaluated isn't.
+func required(all []condition, s *template.Scene) error {
+	p := &problem.Error{Code: problem.InvalidArgument, Kind: "require"}
+	var messages []string
+	for _, r := range all {
+		if v, err := r.is.EvalOver(s.Who, s.Variables); err == nil && v.Bool() {
+			continue
+		}
+		at := ""
+		if r.field != "" {
+			at = "/" + r.field
+		}
+		p.Faults, messages = append(p.Faults, problem.Fault{Pointer: at, Rule: "require", Message: r.message}), append(messages, r.message)
+	}
+	if p.Faults == nil {
+		return nil
+	}
+	p.Pointer, p.Detail = p.Faults[0].Pointer, strings.Join(messages, "; ")
+	return p
+}
+
+// holds reports whether a condition is true; none is.
+func holds(e *expression.Expression, s *template.Scene) (bool, error) {
+	if e == nil {
+		return true, nil
+	}
+	v, err := e.EvalOver(s.Who, s.Variables)
+	if err != nil {
+		return false, &problem.Error{Code: problem.InvalidArgument, Kind: "expression", Err: err, Detail: "what is to be done can't be told from these arguments"}
+	}
+	return v.Bool(), nil
+}
+
+// prepare reads, merges and links what the tool's own call needs.
+func (t *Tool) prepare(ctx context.Context, c Call, s *template.Scene) error {
+	for _, r := range t.reads {
+		s.Variables[r.name] = value.Value{}
+		if is, err := holds(r.when, s); err != nil || !is {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		req, err := t.request(&r.calling, s)
+		if err != nil {
+			return err
+		}
+		req.Whole = true
+		if s.Variables[r.name], err = c.Reader.Read(ctx, req); err != nil {
+			return t.place(err, &r.calling)
+		}
+	}
+	for _, m := range t.merges {
+		v, err := m.merged(s)
+		if err != nil {
+			return err
+		}
+		s.Variables[m.name] = v
+	}
+	if t.link == nil {
+		return nil
+	}
+	link, err := t.link.to(c.Site, s)
+	s.Variables[linkName] = value.OfString(link)
+	return err
+}
+
+// choose returns the first case that holds.
+func (t *Tool) choose(s *template.Scene) (*choice, error) {
+	for i := range t.cases {
+		if is, err := holds(t.cases[i].when, s); err != nil {
+			return nil, err
+		} else if is {
+			return &t.cases[i], nil
+		}
+	}
+	return nil, &problem.Error{Code: problem.InvalidArgument, Kind: "cases", Detail: "there is nothing to do for these arguments"}
+}
+
+// read makes the tool's own call, which reads.
+func (t *Tool) read(ctx context.Context, c Call, one *choice, s *template.Scene) (value.Value, error) {
+	req, err := t.request(&one.calling, s)
+	if err != nil {
+		return value.Value{}, err
+	}
+	req.Whole = one.result != nil && !one.picks
+	body, err := c.Reader.Read(ctx, req)
+	if p, ok := errors.AsType[*problem.Error](err); ok && p.Reply != nil && one.statuses[p.Reply.Status] != nil {
+		s.Variables[answerName] = said(p.Reply)
+		return evaluated(one.statuses[p.Reply.Status], s)
+	}
+	if err != nil {
+		return value.Value{}, t.place(err, &one.calling)
+	}
+	s.Variables[answerName] = body
+	return one.answer(s)
+}
+
+// said is what the API said of a status, as results can name it.
+func said(r *problem.Reply) value.Value {
+	members := []value.Member{{Name: "status", Value: value.OfInt(int64(r.Status))}}
+	for _, m := range []value.Member{{Name: "code", Value: value.OfString(r.UpstreamCode)}, {Name: "message", Value: value.OfString(r.Message)}} {
+		if m.Value.Text() != "" {
+			members = append(members, m)
+		}
+	}
+	return value.OfObject(members)
+}
+
+// answer is the result of a case.
+func (c *choice) answer(s *template.Scene) (value.Value, error) {
+	if c.result == nil {
+		return object(s.Variables[answerName]), nil
+	}
+	return evaluated(c.result, s)
+}
+
+// evaluated is what a result comes to. What was read and is not as the tool wants it is the API's doing.
+func evaluated(result *template.Template, s *template.Scene) (value.Value, error) {
+	v, err := result.Eval(s)
+	switch {
+	case errors.Is(err, template.ErrAbsent):
+		return object(value.Value{}), nil
+	case problem.CodeOf(err) == problem.InvalidArgument:
+		return value.Value{}, &problem.Error{Code: problem.Upstream, Kind: "result", Err: err, Detail: "the API's answer is not as the tool expects it"}
+	case err != nil:
+		return value.Value{}, err
+	}
+	return object(v), nil
+}
+
+// object is v as a result: what is no object stands in one.
+func object(v value.Value) value.Value {
+	if v.Kind() == value.Object {
+		return v
+	}
+	if v.IsNull() {
+		return value.OfObject(nil)
+	}
+	return value.OfObject([]value.Member{{Name: "result", Value: v}})
+}
+
+// request is a call with the values of its templates.
+func (t *Tool) request(c *calling, s *template.Scene) (Request, error) {
+	r := Request{Operation: c.op.ID, Fields: c.fields}
+	for _, place := range []struct {
+		of   *template.Template
+		into *value.Value
+	}{{c.path, &r.Arguments.Path}, {c.query, &r.Arguments.Query}, {c.headers, &r.Arguments.Headers}, {c.body, &r.Arguments.Body}} {
+		if place.of == nil {
+			continue
+		}
+		v, err := place.of.Eval(s)
+		if err != nil && !errors.Is(err, template.ErrAbsent) {
+			return Request{}, err
+		}
+		*place.into = v
+		if place.of == c.body {
+			r.Arguments.HasBody = err == nil
+		}
+	}
+	return r, nil
+}
+
+// merged is a list of entries, or an object, with some of it set. What is there keeps its place and its other members;
+// what is new stands behind.
+func (m merging) merged(s *template.Scene) (value.Value, error) {
+	into, err := m.into.Eval(s)
+	if err != nil && !errors.Is(err, template.ErrAbsent) {
+		return value.Value{}, err
+	}
+	set, err := m.set.Eval(s)
+	if err != nil && !errors.Is(err, template.ErrAbsent) {
+		return value.Value{}, err
+	}
+	is := value.Array
+	if m.key == "" {
+		is = value.Object
+	}
+	if into.Kind() != is && !into.IsNull() {
+		return value.Value{}, &problem.Error{Code: problem.Upstream, Kind: "merge", Detail: "the API's answer is not as the tool expects it: what is to be merged is of another kind"}
+	}
+	if m.key == "" {
+		for _, e := range set.Members() {
+			into = with(into, e.Name, e.Value)
+		}
+		return value.OfObject(into.Members()), nil
+	}
+	list, done := slices.Clone(into.List()), map[string]bool{}
+	for i, entry := range list {
+		name, _ := entry.Get(m.key)
+		if v, ok := set.Get(name.Text()); ok && name.Kind() == value.String {
+			done[name.Text()], list[i] = true, with(entry, m.of, v)
+		}
+	}
+	for _, e := range set.Members() {
+		if !done[e.Name] {
+			list = append(list, value.OfObject([]value.Member{{Name: m.key, Value: value.OfString(e.Name)}, {Name: m.of, Value: e.Value}}))
+		}
+	}
+	return value.OfArray(list), nil
+}
+
+// with is an object with one member set.
+func with(o value.Value, name string, v value.Value) value.Value {
+	members := slices.Clone(o.Members())
+	if i := slices.IndexFunc(members, func(m value.Member) bool { return m.Name == name }); i >= 0 {
+		members[i].Value = v
+	} else {
+		members = append(members, value.Member{Name: name, Value: v})
+	}
+	return value.OfObject(members)
+}
+
+// to is the address that the link leads to. Each value is one segment of the path.
+func (l *linking) to(site string, s *template.Scene) (string, error) {
+	out := l.path
+	for _, n := range l.with {
+		v, err := n.Of.Eval(s)
+		text := v.String()
+		if err != nil || text == "" || text == "." || text == ".." {
+			return "", &problem.Error{Code: problem.Upstream, Kind: "link", Err: err, Detail: "there is nothing to link to"}
+		}
+		out = strings.ReplaceAll(out, "{"+n.Name+"}", url.PathEscape(text))
+	}
+	return strings.TrimSuffix(site, "/") + out, nil
+}
+
+// place turns what a step behind the tool says of a parameter into what it says of the argument that sets it.
+func (t *Tool) place(err error, c *calling) error {
+	p, ok := errors.AsType[*problem.Error](err)
+	if !ok || p.Pointer == "" {
+		return err
+	}
+	q := *p
+	q.Pointer, q.Faults = c.argument(p.Pointer), slices.Clone(p.Faults)
+	for i := range q.Faults {
+		q.Faults[i].Pointer = c.argument(q.Faults[i].Pointer)
+	}
+	return &q
+}
+
+// Place turns what a step behind the tool says of a part of o.Write into what it says of the argument that sets it.
+func (t *Tool) Place(err error, o *Outcome) error {
+	if o.of == nil {
+		return err
+	}
+	return t.place(err, &o.of.calling)
+}
+
+// argument is the pointer of the argument that sets what stands at a pointer of a call; "" where it is no single one.
+func (c *calling) argument(pointer string) string {
+	in, rest, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
+	of := map[string]*template.Template{"path": c.path, "query": c.query, "headers": c.headers, "body": c.body}[in]
+	for of != nil {
+		if name := of.Member(inputName); name != "" {
+			return strings.TrimSuffix("/"+name+"/"+rest, "/")
+		}
+		var name string
+		name, rest, _ = strings.Cut(rest, "/")
+		of = of.Part(name)
+	}
+	return ""
+}

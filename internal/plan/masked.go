@@ -1,0 +1,261 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/bailiwick-dev/bailiwick/query"
+)
+
+// CheckMasks returns what p does with a masked column that Column.Mask doesn't allow, nil for nothing. The maker of a
+// Program refuses such things where they are asked for; this looks at what it has made.
+func CheckMasks(p *Program) error { return (&masks{}).program(p) }
+
+// masks follows the masked columns of a program: the shapes around it are those of the Nests that it stands in.
+type masks struct{ around []*Shape }
+
+func (m *masks) program(p *Program) error {
+	in := &p.Base
+	for _, s := range p.Stages {
+		if err := ordered(in); err != nil {
+			return err
+		}
+		if err := m.stage(s, in); err != nil {
+			return err
+		}
+		in = s.Out()
+	}
+	return ordered(in)
+}
+
+func ordered(s *Shape) error {
+	for _, o := range s.Order {
+		if s.Columns[o.Column].Mask != nil {
+			return fmt.Errorf("a masked column decides an order:%s", s)
+		}
+	}
+	return nil
+}
+
+// stage checks what s reads of in, and that the columns of its shape that hold masked ones say so.
+func (m *masks) stage(s Stage, in *Shape) error {
+	out := s.Out()
+	switch s := s.(type) {
+	case *Filter:
+		if err := where(s.Where, in); err != nil {
+			return err
+		}
+		return first(m.reads(in, s.If), stays(in, out, 0))
+	case *Map:
+		return m.passes(s.Columns, in, out)
+	case *Group:
+		return first(m.reads(in, s.Keys...), m.accumulators(s.Accumulators, in))
+	case *Buckets:
+		return first(m.reads(in, s.By), m.accumulators(s.Accumulators, in))
+	case *Slice, *Sample:
+		return stays(in, out, 0)
+	case *Unwind:
+		return first(m.reads(in, s.List), stays(in, out, 0))
+	case *Join:
+		right := s.Right.Out()
+		return first(m.program(s.Right), m.pairs(s.On, in, &right), stays(in, out, 0), stays(&right, out, len(in.Columns)))
+	case *Nest:
+		inner := &masks{append(m.around[:len(m.around):len(m.around)], in)}
+		right := s.Right.Out()
+		return first(inner.program(s.Right), m.pairs(s.On, in, &right), document(&right), stays(in, out, 0))
+	case *Closure:
+		right := s.Right.Out()
+		if right.Columns[s.From].Mask != nil || right.Columns[s.To].Mask != nil {
+			return fmt.Errorf("a masked column leads on:%s", right)
+		}
+		return first(m.program(s.Right), m.reads(in, s.Start), document(&right), stays(in, out, 0))
+	case *Union:
+		right := s.Right.Out()
+		return first(m.program(s.Right), m.passes(s.Left, in, out), m.passes(s.Added, &right, out))
+	case *Facet:
+		for _, b := range s.Branches {
+			made := b.Out()
+			if err := first(m.program(b), document(&made)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return fmt.Errorf("masks know no stage %T", s)
+}
+
+func first(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stays checks that the columns of in stand in out from a place on, masked as they were.
+func stays(in, out *Shape, from int) error {
+	for i, c := range in.Columns {
+		if out.Columns[from+i].Mask != c.Mask {
+			return fmt.Errorf("column %d lost its mask:%s", from+i, out)
+		}
+	}
+	return nil
+}
+
+// document checks a shape whose records become objects.
+func document(s *Shape) error {
+	for _, c := range s.Columns {
+		if c.Path != nil && c.Mask != nil {
+			return fmt.Errorf("a document holds the masked column %s", c.Key())
+		}
+	}
+	return nil
+}
+
+// where checks the columns that a bound filter names.
+func where(f query.Filter, in *Shape) error {
+	var path query.Path
+	var parts []query.Filter
+	switch f := f.(type) {
+	case nil, query.Never:
+	case query.And:
+		parts = f
+	case query.Or:
+		parts = f
+	case query.Not:
+		parts = []query.Filter{f.Part}
+	case query.Compare:
+		path = f.Path
+	case query.In:
+		path = f.Path
+	case query.Exists:
+		path = f.Path
+	case query.Regex:
+		path = f.Path
+	case query.StartsWith:
+		path = f.Path
+	case query.Size:
+		path = f.Path
+	case query.ElemMatch:
+		path = f.Path
+	case query.InQuery:
+		path = f.Path
+	default:
+		return fmt.Errorf("masks know no filter %T", f)
+	}
+	if len(path) > 0 {
+		if i := in.Find(path[0]); i >= 0 && in.Columns[i].Mask != nil {
+			return fmt.Errorf("a filter names the masked column %s", path)
+		}
+	}
+	for _, part := range parts {
+		if err := where(part, in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// passes checks expressions each of which makes a column of out: one that is masked is passed on with its mask.
+func (m *masks) passes(list []Expr, in, out *Shape) error {
+	for i, e := range list {
+		if ref, ok := e.(Ref); ok {
+			if mask := in.Columns[ref.Column].Mask; mask != nil && out.Columns[i].Mask != mask {
+				return fmt.Errorf("column %d lost its mask:%s", i, out)
+			}
+			continue
+		}
+		if err := m.reads(in, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *masks) accumulators(list []Accumulator, in *Shape) error {
+	for _, a := range list {
+		if err := m.reads(in, a.X); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pairs checks equalities. What is kept of a Nest's right side for them is a column, which has no Outers.
+func (m *masks) pairs(list []Pair, in, right *Shape) error {
+	for _, p := range list {
+		if err := first(m.reads(in, p.Left), m.reads(right, p.Right)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reads checks the columns that expressions over in name.
+func (m *masks) reads(in *Shape, list ...Expr) error {
+	for _, e := range list {
+		masked := false
+		switch e := e.(type) {
+		case nil:
+			continue
+		case Ref:
+			masked = in.Columns[e.Column].Mask != nil
+		case Outer:
+			masked = m.around[len(m.around)-e.Up].Columns[e.Column].Mask != nil
+		}
+		if masked {
+			return fmt.Errorf("an expression names a masked column: %s", Text(e))
+		}
+		parts, err := operands(e)
+		if err == nil {
+			err = m.reads(in, parts...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// operands are the expressions that e is computed of; nil ones stand for none.
+func operands(e Expr) ([]Expr, error) {
+	switch e := e.(type) {
+	case Ref, Outer, Element, Before, Const:
+		return nil, nil
+	case Part:
+		return []Expr{e.X}, nil
+	case SetPart:
+		return []Expr{e.X, e.V}, nil
+	case Object:
+		return e.Values, nil
+	case List:
+		return e.Elements, nil
+	case Apply:
+		return e.Args, nil
+	case Case:
+		return append(append([]Expr{e.Else}, e.If...), e.Then...), nil
+	case As:
+		return []Expr{e.X}, nil
+	case ToJSON:
+		return []Expr{e.X}, nil
+	case Convert:
+		return []Expr{e.X}, nil
+	case Widen:
+		return []Expr{e.X}, nil
+	case Matches:
+		return []Expr{e.X}, nil
+	case DatePart:
+		return []Expr{e.X}, nil
+	case DateTrunc:
+		return []Expr{e.X}, nil
+	case DateText:
+		return []Expr{e.X}, nil
+	case DateShift:
+		return []Expr{e.X, e.Amount}, nil
+	case DateDiff:
+		return []Expr{e.From, e.To}, nil
+	case Over:
+		return []Expr{e.Input, e.Initial, e.Limit, e.Body}, nil
+	}
+	return nil, fmt.Errorf("masks know no expression %T", e)
+}

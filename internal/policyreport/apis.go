@@ -1,0 +1,151 @@
+package policyreport
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// An API is how many operations of an HTTP API there are of each class, and what of it is hidden.
+type API struct {
+	API         string   `json:"api"`
+	Read        int      `json:"read"`
+	Write       int      `json:"write"`
+	Destructive int      `json:"destructive"`
+	Excluded    int      `json:"excluded"`
+	Forbidden   int      `json:"forbidden"`
+	Unseen      int      `json:"unseen"` // besides: the principal, or nobody, sees them
+	Hidden      []string `json:"hidden"` // fields and schemas, as the rules name them
+}
+
+// Operations is how many of the operations can be seen.
+func (a API) Operations() int { return a.Read + a.Write + a.Destructive }
+
+// Classes tells how many there are of each class.
+func (a API) Classes() string {
+	return fmt.Sprintf("%d read, %d write, %d destructive, %d excluded, %d forbidden", a.Read, a.Write, a.Destructive, a.Excluded, a.Forbidden)
+}
+
+// APIs tells what is there of each HTTP API, for whoever sees the most by scopes alone.
+func APIs(p *policy.Policy) []API {
+	return apis(p, identity.Principal{ID: "check", Kind: identity.Human, Scopes: everyScope})
+}
+
+// APIs tells what who sees of each HTTP API, those of which nothing is seen too.
+func (r *Regime) APIs(who identity.Principal) []API { return apis(r.policy, who) }
+
+func apis(p *policy.Policy, who identity.Principal) []API {
+	all := p.APIs()
+	out := []API{}
+	for _, name := range all.Names() {
+		rules, classes, ok := all.Rules(name)
+		if !ok {
+			continue
+		}
+		a := API{API: name, Hidden: []string{}}
+		for _, op := range rules.Document.Operations {
+			if kind := all.Sight(who, name, op.ID).Kind; kind != "" && kind != calls.IsExcluded && kind != calls.Forbidden {
+				a.Unseen++
+				continue
+			}
+			switch classes.Of(op).Class {
+			case classify.Read:
+				a.Read++
+			case classify.Write:
+				a.Write++
+			case classify.Excluded:
+				a.Excluded++
+			case classify.Forbidden:
+				a.Forbidden++
+			default:
+				a.Destructive++
+			}
+		}
+		hides := all.Hides(who, name)
+		for _, i := range slices.Sorted(maps.Keys(hides)) {
+			a.Hidden = append(append(a.Hidden, hides[i].Fields...), hides[i].Schemas...)
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// API splits what a call of an API is recorded as, "api.operation" or an operation alone, and reports whether it is one.
+func (r *Regime) API(use string) (api, operation string, ok bool) {
+	all := r.policy.APIs()
+	if api, operation, ok = strings.Cut(use, "."); ok && all.Has(api) {
+		return api, operation, true
+	}
+	if api != "" || !ok { // ".id" is of a call that names no API
+		operation = use
+	}
+	return "", operation, len(r.Classes(use)) == 0 && all.Sight(identity.Principal{}, "", operation).Operation != nil
+}
+
+// OperationVerdict tells whether who may call an operation of an API; "" is the first API that has one.
+func (r *Regime) OperationVerdict(who identity.Principal, api, operation string) Verdict {
+	s := r.policy.APIs().Sight(who, api, operation)
+	if s.Operation == nil {
+		return Verdict{Class: api, Reason: "unknown_operation", DeniedAt: AtCatalogue, Why: fmt.Sprintf("there is no operation %q", problem.Cut(operation))}
+	}
+	name := s.API + "." + s.Operation.ID
+	at := append([]string{"apis", s.API}, s.Path...)
+	v := Verdict{Class: name, Reason: s.Kind, DeniedAt: AtClass, Rule: at}
+	switch {
+	case s.Kind == calls.NotListed:
+		v.DeniedAt, v.Rule, v.Why = AtList, listRule("classes", who.Classes, s.API, name), "the principal's list of classes leaves the operation out"
+	case s.Kind == calls.NotShown:
+		v.Why = "shown names other operations"
+	case s.Kind == calls.IsHidden:
+		v.Why = "the operation is hidden from the principal"
+	case s.Kind == calls.IsExcluded:
+		v.Why = "the operation is excluded"
+	case s.Kind == calls.Forbidden:
+		v.Why = "the operation is forbidden to all agents: " + s.Decision.Reason
+	case !who.Has(s.Needs):
+		v.Reason, v.DeniedAt, v.Rule = "scope", AtScope, []string{"principal", "scopes"}
+		v.Why = fmt.Sprintf("%s is a %s operation and needs the scope %s, and the principal has %s", name, s.Decision.Class, s.Needs, listed(who.Scopes))
+	default:
+		return Verdict{Allowed: true, Class: name, Why: "the principal may call " + name}
+	}
+	return v
+}
+
+// CallVerdict tells which rule refuses a call of an operation for what it was called with or as: by kind, which is that
+// of the audit, parameter_rule, reads or writes.
+func (r *Regime) CallVerdict(use, kind string) Verdict {
+	api, operation, _ := r.API(use)
+	s := r.policy.APIs().Sight(identity.Principal{}, api, operation)
+	if s.Operation == nil {
+		return Verdict{Class: use, Reason: kind, Allowed: true, Why: "there is no such operation any more"}
+	}
+	v := Verdict{Class: s.API + "." + s.Operation.ID, Reason: kind, DeniedAt: AtClass}
+	if kind != "parameter_rule" {
+		v.Why = fmt.Sprintf("it is a %s operation, and was called as one that %s", s.Decision.Class, map[string]string{"reads": "writes", "writes": "only reads"}[kind])
+		if s.Decision.Rule >= 0 {
+			v.Rule = []string{"apis", s.API, "access", strconv.Itoa(s.Decision.Rule)}
+		}
+		return v
+	}
+	v.DeniedAt = AtFilter
+	binds := r.policy.APIs().Binds(s.API, s.Operation)
+	if len(binds) == 0 {
+		return Verdict{Class: v.Class, Reason: kind, Allowed: true, Why: "no rule binds a parameter of the operation any more"}
+	}
+	rules, _, _ := r.policy.APIs().Rules(s.API)
+	p := rules.Parameters[binds[0]]
+	v.Rule = []string{"apis", s.API, "parameters", strconv.Itoa(binds[0])}
+	v.Why = fmt.Sprintf("%s must be %s: the call gave another one, or the principal has none", p.Name, p.Is)
+	for _, i := range binds[1:] {
+		v.Why += fmt.Sprintf("; so must %s be %s", rules.Parameters[i].Name, rules.Parameters[i].Is)
+	}
+	return v
+}

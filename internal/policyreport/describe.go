@@ -1,0 +1,168 @@
+package policyreport
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A Description is all that a principal may see and do. Values of filters and of tenants stand in it as the first 8
+// hex digits of their SHA-256, so that equal ones are seen to be equal.
+type Description struct {
+	Principal string           `json:"principal"`
+	Name      string           `json:"name,omitempty"`
+	Kind      identity.Kind    `json:"kind,omitempty"`
+	Owner     string           `json:"owner,omitempty"`
+	Tenant    string           `json:"tenant,omitempty"`
+	Parent    string           `json:"parent,omitempty"`
+	Scopes    []identity.Scope `json:"scopes"`
+	Rules     string           `json:"rules"` // the digest of the rules in force
+	Tools     []string         `json:"tools"` // those that it may call
+	Classes   []View           `json:"classes"`
+	Hidden    []Verdict        `json:"hidden"`         // the classes that it doesn't see, and why
+	APIs      []API            `json:"apis,omitempty"` // what it sees of each
+	Limits    *Limits          `json:"limits,omitempty"`
+}
+
+// Limits are what a principal may ask for, as they were set; one that is left out is the default.
+type Limits struct {
+	PerMinute   float64 `json:"calls_per_minute,omitzero"`
+	Burst       int     `json:"burst,omitzero"`
+	Concurrency int     `json:"concurrency,omitzero"`
+}
+
+// A View is a class as a principal sees it.
+type View struct {
+	Class  string    `json:"class"` // "source.Class"
+	Name   string    `json:"name"`  // as the principal addresses it
+	Fields []Field   `json:"fields"`
+	Hidden []Verdict `json:"hidden"` // the fields that it doesn't see, and why
+	Layers []Layer   `json:"layers"` // what every record satisfies
+}
+
+// A Field is a visible field.
+type Field struct {
+	Name  string      `json:"name"`
+	Type  string      `json:"type"`
+	Mask  policy.Mask `json:"mask,omitempty"`
+	Large bool        `json:"large,omitempty"`
+}
+
+// A Layer is one part of a view's predicate, with digests instead of values.
+type Layer struct {
+	Name    string `json:"layer"` // tenant, principal or canonical
+	Where   string `json:"where"` // a where object; for a layer through a pointer, what holds of the record there
+	Through string `json:"through,omitempty"`
+}
+
+// Describe tells all that who may see and do.
+func (r *Regime) Describe(who identity.Principal) Description {
+	d := Description{Principal: who.ID, Name: who.Name, Kind: who.Kind, Owner: who.Owner, Tenant: who.Tenant, Parent: who.Parent,
+		Scopes: append([]identity.Scope{}, who.Scopes...), Rules: r.policy.Version(), Tools: []string{}, Classes: []View{}, Hidden: []Verdict{}}
+	for _, t := range r.tools {
+		if r.ToolVerdict(who, t.Name).Allowed {
+			d.Tools = append(d.Tools, t.Name)
+		}
+	}
+	for _, name := range r.Names() {
+		v, verdict := r.DescribeClass(who, name)
+		if verdict.Allowed {
+			d.Classes = append(d.Classes, v)
+		} else {
+			d.Hidden = append(d.Hidden, verdict)
+		}
+	}
+	d.APIs = r.APIs(who)
+	return d
+}
+
+// DescribeClass tells what who sees of a class; the View is empty when the Verdict doesn't allow it.
+func (r *Regime) DescribeClass(who identity.Principal, class string) (View, Verdict) {
+	verdict := r.ClassVerdict(who, class)
+	if !verdict.Allowed {
+		return View{}, verdict
+	}
+	view, err := r.policy.View(who, verdict.Class, "", false)
+	if err != nil { // it was there a moment ago, and a policy never changes
+		return View{}, Verdict{Class: verdict.Class, Reason: "internal", DeniedAt: AtClass, Why: err.Error()}
+	}
+	out := View{Class: verdict.Class, Name: view.Name(), Fields: []Field{}, Hidden: []Verdict{}, Layers: LayersOf(view)}
+	for i := range view.Class().Fields {
+		f := &view.Class().Fields[i]
+		fv := r.FieldVerdict(who, verdict.Class, f.Name)
+		if !fv.Allowed {
+			out.Hidden = append(out.Hidden, fv)
+			continue
+		}
+		field := Field{Name: f.Name, Type: f.Type.String(), Large: view.Large(f.Name)}
+		if m := view.Mask(f.Name); m != nil {
+			field.Mask = m.Kind
+		}
+		out.Fields = append(out.Fields, field)
+	}
+	return out, verdict
+}
+
+// LayersOf tells the layers of a view with digests instead of values.
+func LayersOf(v *policy.View) []Layer {
+	out := []Layer{}
+	for _, l := range v.Layers() {
+		if l.Through == nil {
+			out = append(out, Layer{Name: l.Name, Where: Digested(l.Filter)})
+			continue
+		}
+		through := l.Through.Field
+		inner := LayersOf(l.Through.View)
+		for _, i := range inner {
+			out = append(out, Layer{Name: i.Name, Where: i.Where, Through: joined(through, i.Through)})
+		}
+		if len(inner) == 0 {
+			out = append(out, Layer{Name: l.Name, Where: "{}", Through: through})
+		}
+	}
+	return out
+}
+
+func joined(a, b string) string {
+	if b == "" {
+		return a
+	}
+	return a + "." + b
+}
+
+// Digested writes a filter as a where object in which each value is a digest.
+func Digested(f query.Filter) string { return string(digested(query.Print(f)).AppendJSON(nil)) }
+
+func digested(v value.Value) value.Value {
+	switch v.Kind() {
+	case value.Object:
+		out := make([]value.Member, len(v.Members()))
+		for i, m := range v.Members() {
+			out[i] = value.Member{Name: m.Name, Value: digested(m.Value)}
+		}
+		if len(out) == 1 && out[0].Name == "$eq" {
+			return out[0].Value
+		}
+		return value.OfObject(out)
+	case value.Array:
+		out := make([]value.Value, len(v.List()))
+		for i, e := range v.List() {
+			out[i] = digested(e)
+		}
+		return value.OfArray(out)
+	case value.Null, value.Bool:
+		return v // two or three possible values are no secret
+	}
+	return value.OfString(Digest(v))
+}
+
+// Digest returns what stands for a value: the first 8 hex digits of the SHA-256 of its text.
+func Digest(v value.Value) string {
+	sum := sha256.Sum256([]byte(v.String()))
+	return fmt.Sprintf("sha256:%s", hex.EncodeToString(sum[:4]))
+}

@@ -1,0 +1,128 @@
+// Package policyreport tells operators what rules let be seen, class by class; what one principal may see and do; and why
+// something is refused, with the rule that decides.
+//
+// It stands beside the way and takes no part in it: it asks policy, as a call does, and compiles rules and variations of
+// them to compare. It reads no records, echoes no value of a rule or filter, and is never asked for an agent.
+package policyreport
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// A Class is what agents would see of one class: of its fields, those that are visible, some of them masked, those left out of visible,
+// those denied by the rule, and those that the floor denies because their names say credential.
+type Class struct {
+	Name      string                 `json:"class"` // "source.Class"
+	Shown     bool                   `json:"shown"`
+	Why       string                 `json:"why,omitempty"` // when it is not shown
+	Visible   []string               `json:"visible"`
+	Masked    map[string]policy.Mask `json:"masked,omitempty"` // by field, of those in Visible
+	Hidden    []string               `json:"hidden"`
+	Denied    []string               `json:"denied"`
+	Floor     []string               `json:"denied_by_name"`
+	Tenant    string                 `json:"tenant"` // "" when the class is shared by all
+	Canonical bool                   `json:"canonical"`
+
+	Recordless bool `json:"recordless,omitempty"` // a description alone
+}
+
+// Floor returns the fields, by class as "source.Class", that can be seen when no rule says anything: all but those
+// whose names say credential. A class without such a field is missing.
+func Floor(catalogue []schema.Class) (map[string][]string, error) {
+	return visible(policy.Rules{Unlisted: true}, catalogue, func(*policy.ClassRule) {})
+}
+
+// everyScope lets see every class that anybody may, when tenants are left aside.
+var everyScope = []identity.Scope{identity.Read, identity.Schema, identity.Audit, identity.Operator, identity.Explain}
+
+// Of compiles rules, and variations of them, to tell why a field is or isn't seen.
+func Of(rules policy.Rules, catalogue []schema.Class) ([]Class, error) {
+	seen, err := visible(rules, catalogue, func(r *policy.ClassRule) { r.Tenant, r.Canonical = nil, nil })
+	if err != nil {
+		return nil, err
+	}
+	floor, err := Floor(catalogue)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Class, 0, len(catalogue))
+	for i := range catalogue {
+		class := &catalogue[i]
+		rule, listed := rules.Classes[class.FullName()]
+		if !listed {
+			rule, listed = rules.Classes[class.Name]
+		}
+		e := Class{Name: class.FullName(), Visible: []string{}, Hidden: []string{}, Denied: []string{}, Floor: []string{},
+			Masked: rule.Mask, Tenant: tenantOf(rule.Tenant), Canonical: rule.Canonical != nil, Recordless: class.Recordless}
+		fields, shown := seen[class.FullName()]
+		e.Shown = shown
+		switch {
+		case rule.Hidden && rule.HiddenBut != "":
+			e.Why = "hidden, but for the scope " + string(rule.HiddenBut)
+			e.Shown = false
+		case rule.Hidden:
+			e.Why = "hidden"
+		case !listed && !rules.Unlisted && !class.Recordless:
+			e.Why = "no rule names it"
+		case !shown:
+			e.Why = "no field of it is visible"
+		}
+		for _, f := range class.Fields {
+			switch {
+			case slices.Contains(fields, f.Name):
+				e.Visible = append(e.Visible, f.Name)
+			case slices.Contains(rule.Denied, f.Name):
+				e.Denied = append(e.Denied, f.Name)
+			case !slices.Contains(floor[class.FullName()], f.Name):
+				e.Floor = append(e.Floor, f.Name)
+			default:
+				e.Hidden = append(e.Hidden, f.Name)
+			}
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// visible returns the visible fields of each class under rules, each rule changed first.
+func visible(rules policy.Rules, catalogue []schema.Class, change func(*policy.ClassRule)) (map[string][]string, error) {
+	rules.Classes = maps.Clone(rules.Classes)
+	for name, r := range rules.Classes {
+		change(&r)
+		rules.Classes[name] = r
+	}
+	p, err := policy.New(rules, catalogue)
+	if err != nil {
+		return nil, fmt.Errorf("compile the rules: %w", err)
+	}
+	out := map[string][]string{}
+	for _, v := range p.Views(identity.Principal{ID: "check", Kind: identity.Human, Scopes: everyScope}) {
+		names := []string{}
+		for _, f := range v.Fields() {
+			names = append(names, f.Name)
+		}
+		out[v.Class().FullName()] = names
+	}
+	return out, nil
+}
+
+func tenantOf(t *policy.TenantRule) string {
+	if t == nil {
+		return ""
+	}
+	text := t.Field + " is " + cmp.Or(t.Is, "principal.tenant")
+	if t.Through != "" {
+		text = "through " + t.Through
+	}
+	if t.Bypass != "" {
+		text += ", but for " + t.Bypass
+	}
+	return text
+}

@@ -1,0 +1,146 @@
+package findings
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/suspect"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// An overlook is one look at the rules of an API.
+type overlook struct {
+	*look
+	name    string
+	rules   calls.Rules
+	classes *classify.Rules
+	seen    []*spec.Operation // that somebody may see
+}
+
+// apis looks at the rules of all HTTP APIs.
+func (l *look) apis() {
+	all := l.regime.Policy().APIs()
+	for _, name := range all.Names() {
+		rules, classes, ok := all.Rules(name)
+		if !ok {
+			continue
+		}
+		o := &overlook{look: l, name: name, rules: rules, classes: classes}
+		shown := classify.Rule{Operations: rules.Shown}
+		for _, op := range rules.Document.Operations {
+			class := classes.Of(op).Class
+			if class != classify.Excluded && class != classify.Forbidden && (len(rules.Shown) == 0 || shown.Matches(op)) && !o.hidden(op) {
+				o.seen = append(o.seen, op)
+			}
+		}
+		o.deadRules()
+		o.open()
+		o.unbound()
+		o.uncallable()
+		o.undescribed()
+	}
+}
+
+// about adds a finding about an API.
+func (o *overlook) about(code Code, keys []string, message, suggestion string) {
+	o.out = append(o.out, Finding{Code: code, Class: o.name, Path: append([]string{"apis", o.name}, keys...), Message: message, Suggestion: suggestion})
+}
+
+// hidden reports whether a rule hides op from everybody.
+func (o *overlook) hidden(op *spec.Operation) bool {
+	return slices.ContainsFunc(o.rules.Hidden, func(h calls.Hidden) bool {
+		return h.When == "" && len(h.Operations)+len(h.Tags) > 0 && (classify.Rule{Operations: h.Operations, Tags: h.Tags}).Matches(op)
+	})
+}
+
+// deadRules looks at rules of access that class nothing, for those before them class it.
+func (o *overlook) deadRules() {
+	decides := map[int]bool{}
+	for _, op := range o.rules.Document.Operations {
+		decides[o.classes.Of(op).Rule] = true
+	}
+	for i, r := range o.rules.Access.Rules {
+		if !decides[i] && !(r.Class == classify.Excluded && slices.Contains(r.Operations, "*")) { // it is for what comes
+			o.about(Dead, []string{"access", strconv.Itoa(i)}, "the rule classes nothing: those before it class all that it names", "take it out, or move it up")
+		}
+	}
+}
+
+// open looks at operations that look as if they were not for agents.
+func (o *overlook) open() {
+	by := map[suspect.Kind][]string{}
+	for _, op := range o.seen {
+		if kind := suspect.Of(op, o.classes.Of(op).Class); kind != "" {
+			by[kind] = append(by[kind], op.ID)
+		}
+	}
+	for _, kind := range suspect.Kinds() {
+		if by[kind] != nil {
+			o.about(Open, []string{"access"}, fmt.Sprintf("agents may call %s of %s that may not be for them (%s): %s", count(len(by[kind]), "operation"), o.name, kind.Reason(), some(by[kind])),
+				"class them forbidden, or excluded; if they are right as they are, leave them")
+		}
+	}
+}
+
+// unbound looks at what takes the id of something and no parameter that a rule binds: it may be anybody's.
+func (o *overlook) unbound() {
+	all := o.regime.Policy().APIs()
+	for i, p := range o.rules.Parameters {
+		if p.Operations != nil {
+			continue
+		}
+		var free []string
+		for _, op := range o.seen {
+			if len(spec.Variables(op.Path)) > 0 && len(all.Binds(o.name, op)) == 0 {
+				free = append(free, op.ID)
+			}
+		}
+		if free != nil {
+			o.about(Unscoped, []string{"parameters", strconv.Itoa(i)}, fmt.Sprintf("%s is bound, and %s of %s that take the id of something have no such parameter: %s", p.Name, count(len(free), "operation"), o.name, some(free)),
+				"hide them, or let each principal have a credential of its own, so that the API keeps them apart")
+			return // the next rule would say the same
+		}
+	}
+}
+
+// uncallable looks at operations that are told of and never run.
+func (o *overlook) uncallable() {
+	for _, c := range []struct {
+		class classify.Class
+		key   string
+	}{{classify.Write, "write"}, {classify.Destructive, "destructive"}} {
+		n := 0
+		for _, op := range o.seen {
+			if o.classes.Of(op).Class == c.class {
+				n++
+			}
+		}
+		off := o.regime.Policy().Rules().Gates.Filled().Writes == policy.Off
+		if n > 0 && (off || o.rules.Write[c.class] == write.Deny) {
+			why := "write denies them"
+			if off {
+				why = "gates.writes is off"
+			}
+			o.about(Uncallable, []string{"write"}, fmt.Sprintf("agents are told of %s of %s that nobody can call: %s", count(n, c.key+" operation"), o.name, why), "class them excluded, and searches find less that leads nowhere")
+		}
+	}
+}
+
+// undescribed looks at operations that the document says nothing of.
+func (o *overlook) undescribed() {
+	var bare []string
+	for _, op := range o.seen {
+		if strings.TrimSpace(op.Summary+op.Description) == "" {
+			bare = append(bare, op.ID)
+		}
+	}
+	if bare != nil {
+		o.about(MissingDescription, nil, fmt.Sprintf("%s of %s without a summary and a description: %s", count(len(bare), "operation"), o.name, some(bare)), "say in the document what they do: searches find them by it")
+	}
+}

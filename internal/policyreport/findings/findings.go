@@ -1,0 +1,264 @@
+// Package findings is what an operator ought to look at in rules that work: what agents aren't told, names that lead
+// nowhere, rules that do nothing, documentation that the database has left behind, and ways around a tenant.
+//
+// It stands with exposure, for operators: it compares rules and principals with the catalogue, and reads no records. What
+// is wrong with rules, policy refuses before; nothing here is.
+package findings
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A Code is a kind of finding.
+type Code string
+
+// The codes.
+const (
+	MissingDescription Code = "missing-description" // agents see it and aren't told what it is
+	Unresolved         Code = "unresolved"          // a name leads to nothing
+	Dead               Code = "dead"                // a rule does nothing
+	Drift              Code = "drift"               // documented values aren't those of the database
+	Unscoped           Code = "unscoped"            // a class of tenants is joined to one of none; an operation has none of the parameters that are bound
+	Open               Code = "open"                // an operation of an API that may not be for agents
+	Uncallable         Code = "uncallable"          // agents are told of an operation that nobody can call
+)
+
+// Codes are all of them.
+func Codes() []Code {
+	return []Code{MissingDescription, Unresolved, Dead, Drift, Unscoped, Open, Uncallable}
+}
+
+// A Finding is one thing to look at.
+type Finding struct {
+	Code       Code     `json:"code"`
+	Class      string   `json:"class,omitempty"` // "source.Class", or an API
+	Path       []string `json:"-"`               // the keys of the configuration that lead there; nil where Holder has it
+	Holder     string   `json:"holder,omitempty"`
+	Message    string   `json:"message"`
+	Suggestion string   `json:"suggestion"`
+}
+
+// A Holder is a principal whose lists and filters are looked at, and where they are written: the keys of the
+// configuration, or nil for one of its own store, such as a token.
+type Holder struct {
+	Who  identity.Principal
+	Name string
+	Path []string
+}
+
+// Of returns what there is to look at, by class and then by principal. rules and catalogue are those of regime.
+func Of(regime *policyreport.Regime, holders []Holder) ([]Finding, error) {
+	p := regime.Policy()
+	seen, err := policyreport.Of(p.Rules(), p.Catalogue())
+	if err != nil {
+		return nil, err
+	}
+	l := &look{regime: regime, rules: p.Rules(), shown: map[string]policyreport.Class{}}
+	for _, c := range seen {
+		l.shown[c.Name] = c
+	}
+	for _, name := range regime.Names() {
+		l.class(regime.Class(name))
+	}
+	l.apis()
+	for _, h := range holders {
+		l.holder(h)
+	}
+	return l.out, nil
+}
+
+// A look is one look at a configuration.
+type look struct {
+	regime *policyreport.Regime
+	rules  policy.Rules
+	shown  map[string]policyreport.Class
+	out    []Finding
+}
+
+// of adds a finding about a class; keys lead to it within its rule, or to the rule when that hasn't got it.
+func (l *look) of(code Code, c *schema.Class, keys []string, message, suggestion string) {
+	_, key, _ := l.regime.Ruled(c)
+	l.out = append(l.out, Finding{Code: code, Class: c.FullName(), Path: append([]string{"classes", key}, keys...), Message: message, Suggestion: suggestion})
+}
+
+func (l *look) class(c *schema.Class) {
+	rule, _, ruled := l.regime.Ruled(c)
+	shown := l.shown[c.FullName()]
+	if rule.Hidden {
+		l.hidden(c, rule)
+	} else if ruled {
+		l.dead(c, rule, shown)
+		l.drift(c, rule, shown)
+	}
+	if shown.Shown {
+		l.undescribed(c, rule, shown)
+		l.unscoped(c, rule)
+	}
+}
+
+func (l *look) undescribed(c *schema.Class, rule policy.ClassRule, shown policyreport.Class) {
+	if cmp.Or(rule.Description, c.Description) == "" {
+		l.of(MissingDescription, c, nil, "agents see "+c.FullName()+" and aren't told what it holds", "say it in description")
+	}
+	var bare []string
+	for _, name := range shown.Visible {
+		if cmp.Or(rule.Fields[name].Description, c.Field(name).Description) == "" && !slices.Contains(c.Key, name) {
+			bare = append(bare, name)
+		}
+	}
+	if bare != nil {
+		l.of(MissingDescription, c, []string{"fields"}, fmt.Sprintf("%s of %s without a description: %s", count(len(bare), "visible field"), c.FullName(), some(bare)),
+			"say in fields what those mean that their names don't tell")
+	}
+}
+
+// hidden looks at a rule that says more than that nobody sees the class.
+func (l *look) hidden(c *schema.Class, rule policy.ClassRule) {
+	if rule.HiddenBut != "" {
+		return // somebody sees it
+	}
+	for _, part := range []struct {
+		key  string
+		says bool
+	}{{"visible", rule.Visible != nil}, {"denied", rule.Denied != nil}, {"lift", rule.Lift != nil}, {"large", rule.Large != nil}, {"join", rule.Join != nil},
+		{"mask", rule.Mask != nil}, {"canonical", rule.Canonical != nil && !l.leadsTo(c)}, {"tenant", rule.Tenant != nil && !l.leadsTo(c)},
+		{"allow_scan", rule.AllowScan}, {"description", rule.Description != ""}, {"fields", rule.Fields != nil}} {
+		if part.says {
+			l.of(Dead, c, []string{part.key}, fmt.Sprintf("%s says %s, and nobody sees the class", c.FullName(), part.key), "take it out, or hidden")
+		}
+	}
+}
+
+// leadsTo reports whether another class is scoped through c.
+func (l *look) leadsTo(c *schema.Class) bool {
+	for _, name := range l.regime.Names() {
+		other := l.regime.Class(name)
+		rule, _, _ := l.regime.Ruled(other)
+		if rule.Tenant == nil || rule.Tenant.Through == "" || other.Source != c.Source {
+			continue
+		}
+		if slices.ContainsFunc(other.Relations, func(r schema.Relation) bool {
+			return r.Target == c.Name && slices.Contains(r.Fields, rule.Tenant.Through)
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// dead looks at parts of a rule that change nothing.
+func (l *look) dead(c *schema.Class, rule policy.ClassRule, shown policyreport.Class) {
+	visible := func(f string) bool { return slices.Contains(shown.Visible, f) }
+	for i, f := range rule.Denied {
+		switch at := []string{"denied", strconv.Itoa(i)}; {
+		case rule.Visible != nil && !slices.Contains(rule.Visible, f):
+			l.of(Dead, c, at, fmt.Sprintf("%s is denied, and visible doesn't name it anyway", f), "take it out of denied")
+		case !slices.Contains(l.regime.Floor(c), f):
+			l.of(Dead, c, at, fmt.Sprintf("%s is denied, and its name denies it already", f), "take it out of denied, or leave it as a reminder")
+		}
+	}
+	for i, f := range rule.Lift {
+		if slices.Contains(l.regime.Floor(c), f) {
+			l.of(Dead, c, []string{"lift", strconv.Itoa(i)}, fmt.Sprintf("lift names %s, which nothing but visible decides about", f), "take it out of lift")
+		}
+	}
+	for _, f := range slices.Sorted(maps.Keys(rule.Mask)) {
+		if !visible(f) {
+			l.of(Dead, c, []string{"mask", f}, fmt.Sprintf("%s is masked, and nobody sees it", f), "take it out of mask")
+		}
+	}
+	for i, f := range rule.Large {
+		if !visible(f) {
+			l.of(Dead, c, []string{"large", strconv.Itoa(i)}, fmt.Sprintf("%s is large, and nobody sees it", f), "take it out of large")
+		}
+	}
+	for _, f := range slices.Sorted(maps.Keys(rule.Fields)) {
+		if !visible(f) {
+			l.of(Dead, c, []string{"fields", f}, fmt.Sprintf("%s is documented, and nobody sees it", f), "take it out of fields")
+		}
+	}
+	if rule.AllowScan && !l.rules.RefuseScans {
+		l.of(Dead, c, []string{"allow_scan"}, "allow_scan exempts from policy.refuse_scans, which isn't set", "take it out, or set policy.refuse_scans")
+	}
+}
+
+// drift looks at documented values that are no longer those that the database lets a field hold.
+func (l *look) drift(c *schema.Class, rule policy.ClassRule, shown policyreport.Class) {
+	for _, name := range slices.Sorted(maps.Keys(rule.Fields)) {
+		f := c.Field(name)
+		said := rule.Fields[name].Values
+		if f == nil || f.Values == nil || said == nil || !slices.Contains(shown.Visible, name) {
+			continue
+		}
+		var missing, gone []string
+		for _, v := range f.Values {
+			if text := v.String(); !slices.ContainsFunc(said, func(s policy.FieldValue) bool { return s.Value == text }) {
+				missing = append(missing, text)
+			}
+		}
+		for _, s := range said {
+			if !slices.ContainsFunc(f.Values, func(v value.Value) bool { return v.String() == s.Value }) {
+				gone = append(gone, s.Value)
+			}
+		}
+		at := []string{"fields", name, "values"}
+		if missing != nil {
+			l.of(Drift, c, at, fmt.Sprintf("the database lets %s hold %s, which values doesn't tell", name, some(missing)), "add what it means to values")
+		}
+		if gone != nil {
+			l.of(Drift, c, at, fmt.Sprintf("values tells of %s, which the database doesn't let %s hold", some(gone), name), "take it out of values")
+		}
+	}
+}
+
+// unscoped looks at relations between a class of tenants and one that all tenants see whole.
+func (l *look) unscoped(c *schema.Class, rule policy.ClassRule) {
+	for _, r := range c.Relations {
+		target := l.regime.Class(c.Source + "." + r.Target)
+		if target == nil || target == c || !l.shown[target.FullName()].Shown || len(r.Fields) != 1 || !slices.Contains(l.shown[c.FullName()].Visible, r.Fields[0]) {
+			continue
+		}
+		other, _, _ := l.regime.Ruled(target)
+		switch {
+		case rule.Tenant != nil && other.Tenant == nil:
+			l.of(Unscoped, c, []string{"tenant"}, fmt.Sprintf("%s belongs to tenants, and %s leads to %s, which every tenant sees whole", c.FullName(), r.Fields[0], target.FullName()),
+				"give "+target.Name+" a tenant, unless it is the same for all")
+		case rule.Tenant == nil && other.Tenant != nil:
+			l.of(Unscoped, c, nil, fmt.Sprintf("every tenant sees all of %s, whose %s leads to %s, which belongs to tenants", c.FullName(), r.Fields[0], target.FullName()),
+				"write tenant: {through: "+r.Fields[0]+"}")
+		}
+	}
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}
+
+// some lists the first names.
+func some(names []string) string {
+	const most = 8
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}
+
+// near is the end of a message about a name that leads to nothing.
+func near(name string, names []string) string {
+	return problem.DidYouMean(problem.Nearest(name, names, 2))
+}

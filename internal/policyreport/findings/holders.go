@@ -1,0 +1,96 @@
+package findings
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
+)
+
+// at adds a finding about a principal's own lists and filters.
+func (l *look) at(code Code, h Holder, keys []string, message, suggestion string) {
+	f := Finding{Code: code, Message: message, Suggestion: suggestion}
+	if h.Path != nil {
+		f.Path = append(slices.Clone(h.Path), keys...)
+	} else {
+		f.Holder = h.Name
+	}
+	l.out = append(l.out, f)
+}
+
+// holder looks at the lists and filters of a principal.
+func (l *look) holder(h Holder) {
+	known := l.regime.Names()
+	for _, name := range l.regime.Names() {
+		known = append(known, l.regime.Class(name).Name)
+	}
+	callable := slices.Clone(known)
+	all := l.regime.Policy().APIs()
+	for _, api := range all.Names() {
+		rules, _, _ := all.Rules(api)
+		callable = append(callable, api)
+		for _, op := range operationsOf(rules) {
+			callable = append(callable, api+"."+op.ID)
+		}
+	}
+	l.list(h, "classes", h.Who.Classes, callable, "class")
+	l.list(h, "tools", h.Who.Tools, l.regime.Tools(), "tool")
+	for _, key := range slices.Sorted(maps.Keys(h.Who.Filters)) {
+		l.filter(h, key, known)
+	}
+}
+
+func (l *look) list(h Holder, key string, list identity.List, known []string, what string) {
+	for _, part := range []struct {
+		key   string
+		names []string
+	}{{"only", list.Only}, {"except", list.Except}} {
+		for i, n := range part.names {
+			if !slices.Contains(known, n) {
+				l.at(Unresolved, h, []string{key, part.key, strconv.Itoa(i)}, fmt.Sprintf("%s of %s names the %s %q, which doesn't exist%s", key, h.Name, what, n, near(n, known)), "correct it, or take it out")
+			}
+		}
+	}
+	for i, n := range list.Except {
+		api, _, operation := strings.Cut(n, ".")
+		if operation && slices.Contains(list.Only, api) {
+			continue // an operation out of an API that is kept
+		}
+		if list.Only != nil && slices.Contains(known, n) && !slices.Contains(list.Only, n) {
+			l.at(Dead, h, []string{key, "except", strconv.Itoa(i)}, fmt.Sprintf("%s of %s takes %s away, which only doesn't keep", key, h.Name, n), "take it out of except")
+		}
+	}
+}
+
+// filter looks at one filter of a principal: whether there is such a class, whether the principal sees it, and whether
+// it names what the class has.
+func (l *look) filter(h Holder, key string, known []string) {
+	path := []string{"filters", key}
+	if key == "default" {
+		return // it holds for whatever class it fits, and refuses the others
+	}
+	if !slices.Contains(known, key) {
+		l.at(Unresolved, h, path, fmt.Sprintf("a filter of %s is for the class %q, which doesn't exist%s", h.Name, key, near(key, known)), "correct it, or take it out")
+		return
+	}
+	v := l.regime.ClassVerdict(h.Who, key)
+	switch {
+	case v.Allowed:
+	case v.Reason == "principal_filter":
+		l.at(Unresolved, h, path, fmt.Sprintf("the filter of %s for %s names what the class hasn't got, so the class is refused", h.Name, key), "correct it")
+	default:
+		l.at(Dead, h, path, fmt.Sprintf("%s has a filter for %s, which it doesn't see: %s", h.Name, key, v.Why), "take it out")
+	}
+}
+
+func operationsOf(r calls.Rules) []*spec.Operation {
+	if r.Document == nil {
+		return nil
+	}
+	return r.Document.Operations
+}

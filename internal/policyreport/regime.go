@@ -1,0 +1,102 @@
+package policyreport
+
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// A Tool is what a verdict needs to know of one.
+type Tool struct {
+	Name   string
+	Needs  identity.Scope
+	Writes policy.Write // as in policy.Use
+
+	Proposes bool // likewise
+	Off      bool // it exists, and the configuration doesn't serve it
+}
+
+// A Regime is rules in force over a catalogue, with the tools that there are: what operators ask about.
+type Regime struct {
+	policy  *policy.Policy
+	rules   policy.Rules
+	tools   []Tool
+	classes map[string]*schema.Class // by "source.Class"
+	floor   map[string][]string      // what can be seen of each when no rule says anything
+}
+
+// Over returns the Regime of a policy in force.
+func Over(p *policy.Policy, tools []Tool) (*Regime, error) {
+	r := &Regime{policy: p, rules: p.Rules(), tools: tools, classes: map[string]*schema.Class{}}
+	catalogue := p.Catalogue()
+	for i := range catalogue {
+		r.classes[catalogue[i].FullName()] = &catalogue[i]
+	}
+	var err error
+	r.floor, err = Floor(catalogue)
+	return r, err
+}
+
+// Policy returns the policy that the Regime tells of.
+func (r *Regime) Policy() *policy.Policy { return r.policy }
+
+// Classes returns the classes that name can mean: the one of that full name, or those of that bare name, by full name.
+func (r *Regime) Classes(name string) []*schema.Class {
+	if c := r.classes[name]; c != nil {
+		return []*schema.Class{c}
+	}
+	var out []*schema.Class
+	for _, c := range r.classes {
+		if c.Name == name {
+			out = append(out, c)
+		}
+	}
+	slices.SortFunc(out, func(a, b *schema.Class) int { return compare(a.FullName(), b.FullName()) })
+	return out
+}
+
+// Class returns the class of a full name, or nil.
+func (r *Regime) Class(full string) *schema.Class { return r.classes[full] }
+
+// Names returns the full names of all classes, sorted.
+func (r *Regime) Names() []string {
+	out := make([]string, 0, len(r.classes))
+	for n := range r.classes {
+		out = append(out, n)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Tool returns the tool called name, and whether there is one.
+func (r *Regime) Tool(name string) (Tool, bool) {
+	i := slices.IndexFunc(r.tools, func(t Tool) bool { return t.Name == name })
+	if i < 0 {
+		return Tool{}, false
+	}
+	return r.tools[i], true
+}
+
+// Ruled returns the rule of a class, the name by which the rules call it, and whether there is one.
+func (r *Regime) Ruled(c *schema.Class) (rule policy.ClassRule, key string, ok bool) {
+	for _, key := range []string{c.FullName(), c.Name} {
+		if rule, ok := r.rules.Classes[key]; ok {
+			return rule, key, true
+		}
+	}
+	return policy.ClassRule{}, c.FullName(), false
+}
+
+// Tools returns the names of all tools.
+func (r *Regime) Tools() []string {
+	out := make([]string, len(r.tools))
+	for i, t := range r.tools {
+		out[i] = t.Name
+	}
+	return out
+}
+
+// Floor returns the fields of a class that can be seen when no rule says anything: all but credentials by their names.
+func (r *Regime) Floor(c *schema.Class) []string { return r.floor[c.FullName()] }

@@ -1,0 +1,222 @@
+// Package policytest says what rules are expected to do, in files of given, when and expect, and tells where they don't.
+//
+// It stands with exposure, for operators: a file names principals, says what they ask, and what they should get; the
+// rules decide as for a call, up to where records would be read, which never happens. A file is read strictly: what it
+// says wrongly is refused with its place.
+package policytest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A File is tests as written.
+type File struct {
+	Name  string
+	Given map[string]identity.Principal
+	Tests []Test
+}
+
+// A Test is one expectation.
+type Test struct {
+	Name string
+	As   string // a name of Given, or of a principal of the configuration
+	When When
+	Want Want
+	Line int // where it stands, from 1
+}
+
+// A When is what is asked.
+type When struct {
+	Tool, Class          string
+	Keys, Include, Using []string // Using are fields that the tool is asked about by: group_by's, distinct's
+	Order                string
+	Where                query.Filter
+	Pipeline             []query.Stage
+	ByID                 bool
+}
+
+// asks reports whether there is more than a tool and a class.
+func (w *When) asks() bool {
+	return w.Keys != nil || w.Include != nil || w.Using != nil || w.Order != "" || w.Where != nil || w.Pipeline != nil || w.ByID
+}
+
+// A Want is what is expected; what isn't said isn't looked at.
+type Want struct {
+	Refused bool
+	Kind    string // of the refusal
+	Visible []string
+	Hidden  []string
+	Only    []string // the fields that are visible, all of them
+	Masked  map[string]string
+	Layers  []string                // the names of the layers, in their order
+	Sees    map[string]query.Filter // by layer: what it holds records to
+	Tools   []string                // those that may be called, all of them
+}
+
+// Parse reads a file. What is wrong is in a *strict.Error.
+func Parse(name string, data []byte) (*File, error) {
+	f := &File{Name: name, Given: map[string]identity.Principal{}}
+	d, err := yamlconf.Read(name, data, f.shape(), yamlconf.Options{})
+	if err != nil {
+		return nil, err
+	}
+	for i := range f.Tests {
+		if p, ok := d.Place("tests", fmt.Sprint(i)); ok {
+			f.Tests[i].Line = p.Line
+		}
+	}
+	return f, nil
+}
+
+func (f *File) shape() yamlconf.Shape {
+	given := yamlconf.Each(yamlconf.Table{Names: "principal", Of: func(name string) (yamlconf.Shape, func()) {
+		p := identity.Principal{ID: "test:" + name, Name: name, Kind: identity.Agent, Scopes: []identity.Scope{identity.Read}}
+		return principal(&p), func() { f.Given[name] = p }
+	}})
+	tests := yamlconf.Items("tests", func(int) (yamlconf.Shape, func()) {
+		var t Test
+		return t.shape(), func() { f.Tests = append(f.Tests, t) }
+	})
+	return yamlconf.Object([]yamlconf.Key{
+		{Name: "given", Doc: "Who asks, by name", Shape: given},
+		{Name: "tests", Doc: "What they ask, and what they should get", Must: true, Shape: tests},
+	}, func(r *yamlconf.Reader, n yamlconf.Node, at string) {
+		if f.Tests == nil && r.Given("/tests") {
+			r.WrongAt("/tests", "names no test")
+		}
+	})
+}
+
+func principal(p *identity.Principal) yamlconf.Shape {
+	var scopes []string
+	list := func(l *identity.List) yamlconf.Shape {
+		return yamlconf.Object([]yamlconf.Key{
+			{Name: "only", Doc: "These alone", Shape: yamlconf.List(&l.Only, "names", nil)},
+			{Name: "except", Doc: "Not these", Shape: yamlconf.List(&l.Except, "names", nil)},
+		}, yamlconf.NotEmpty)
+	}
+	filters := yamlconf.Each(yamlconf.Table{Names: "class", Of: func(name string) (yamlconf.Shape, func()) {
+		var w query.Filter
+		return yamlconf.Where(&w), func() {
+			if p.Filters == nil {
+				p.Filters = map[string]query.Filter{}
+			}
+			p.Filters[name] = w
+		}
+	}})
+	return yamlconf.Object([]yamlconf.Key{
+		{Name: "tenant", Doc: "Its tenant", Shape: yamlconf.Words(&p.Tenant)},
+		{Name: "owner", Doc: "The human on whose behalf it acts", Shape: yamlconf.Words(&p.Owner)},
+		{Name: "kind", Doc: "agent (the default), human or service", Shape: yamlconf.OneOf(&p.Kind, identity.Agent, identity.Human, identity.Service)},
+		{Name: "scopes", Doc: "What it may do. Default read", Shape: yamlconf.List(&scopes, "scopes", func(s string) string {
+			if _, err := identity.ParseScopes(s); err != nil {
+				return "there is no such scope"
+			}
+			return ""
+		})},
+		{Name: "claims", Doc: "What rules can ask for as principal.claims.<name>", Shape: yamlconf.Data(&p.Claims)},
+		{Name: "tools", Doc: "Narrows the tools", Shape: list(&p.Tools)},
+		{Name: "classes", Doc: "Narrows the classes", Shape: list(&p.Classes)},
+		{Name: "filters", Doc: "The rows it sees, by class or default: where objects", Shape: filters},
+	}, func(*yamlconf.Reader, yamlconf.Node, string) {
+		if scopes == nil {
+			return
+		}
+		p.Scopes = nil
+		for _, s := range scopes {
+			p.Scopes = append(p.Scopes, identity.Scope(s))
+		}
+	})
+}
+
+func (t *Test) shape() yamlconf.Shape {
+	return yamlconf.Object([]yamlconf.Key{
+		{Name: "name", Doc: "What is expected, for people", Must: true, Shape: yamlconf.Words(&t.Name)},
+		{Name: "as", Doc: "Who asks: a name of given, stdio or anonymous", Must: true, Shape: yamlconf.Words(&t.As)},
+		{Name: "when", Doc: "What is asked", Must: true, Shape: t.When.shape()},
+		{Name: "expect", Doc: "What should come of it", Must: true, Shape: t.Want.shape()},
+	}, nil)
+}
+
+func (w *When) shape() yamlconf.Shape {
+	pipeline := yamlconf.Items("stages", func(i int) (yamlconf.Shape, func()) {
+		var doc value.Value
+		stage := yamlconf.Data(&doc)
+		return yamlconf.Shape{Schema: stage.Schema, Read: func(r *yamlconf.Reader, n yamlconf.Node, at string) {
+			stage.Read(r, n, at)
+			stages, err := query.ParsePipeline(value.OfArray([]value.Value{doc}), "")
+			if err != nil {
+				r.WrongAt(at, err.Error())
+			}
+			w.Pipeline = append(w.Pipeline, stages...)
+		}}, nil
+	})
+	return yamlconf.Object([]yamlconf.Key{
+		{Name: "tool", Doc: "The tool that is called", Must: true, Shape: yamlconf.Words(&w.Tool)},
+		{Name: "class", Doc: "The class that it names", Shape: yamlconf.Words(&w.Class)},
+		{Name: "keys", Doc: "The fields that are asked for", Shape: yamlconf.List(&w.Keys, "fields", nil)},
+		{Name: "include", Doc: "Pointers that are followed", Shape: yamlconf.List(&w.Include, "fields", nil)},
+		{Name: "using", Doc: "Fields that a tool groups by, sums or lists", Shape: yamlconf.List(&w.Using, "fields", nil)},
+		{Name: "order", Doc: "Fields apart by commas, - for descending", Shape: yamlconf.Words(&w.Order)},
+		{Name: "where", Doc: "Which records: a where object", Shape: yamlconf.Where(&w.Where)},
+		{Name: "pipeline", Doc: "A list of stages", Shape: pipeline},
+		{Name: "by_id", Doc: "true asks for a record by its id", Shape: yamlconf.Flag(&w.ByID)},
+	}, func(r *yamlconf.Reader, n yamlconf.Node, at string) {
+		if w.asks() && w.Class == "" {
+			r.Wrong(n.Start(), at, "needs the class that this is asked of")
+		}
+	})
+}
+
+func (w *Want) shape() yamlconf.Shape {
+	outcome := yamlconf.Choose([]string{"allowed", "refused"}, func(s string) { w.Refused = s == "refused" })
+	masked := yamlconf.Each(yamlconf.Table{Names: "field", Of: func(name string) (yamlconf.Shape, func()) {
+		var mask string
+		return yamlconf.Words(&mask), func() {
+			if w.Masked == nil {
+				w.Masked = map[string]string{}
+			}
+			w.Masked[name] = mask
+		}
+	}})
+	sees := yamlconf.Each(yamlconf.Table{Names: "layer", Of: func(name string) (yamlconf.Shape, func()) {
+		var f query.Filter
+		return yamlconf.Where(&f), func() {
+			if w.Sees == nil {
+				w.Sees = map[string]query.Filter{}
+			}
+			w.Sees[name] = f
+		}
+	}})
+	full := yamlconf.Object([]yamlconf.Key{
+		{Name: "outcome", Doc: "allowed (the default) or refused", Shape: outcome},
+		{Name: "kind", Doc: "Why it is refused, as the audit records it: hidden_class, field_denied, …", Shape: yamlconf.Words(&w.Kind)},
+		{Name: "visible", Doc: "Fields that are seen", Shape: yamlconf.List(&w.Visible, "fields", nil)},
+		{Name: "hidden", Doc: "Fields that are not seen", Shape: yamlconf.List(&w.Hidden, "fields", nil)},
+		{Name: "only", Doc: "The fields that are seen, all of them", Shape: yamlconf.List(&w.Only, "fields", nil)},
+		{Name: "masked", Doc: "How the values of fields leave: partial, hash, null or none", Shape: masked},
+		{Name: "layers", Doc: "What narrows the records, in order: tenant, principal, canonical", Shape: yamlconf.List(&w.Layers, "layers", nil)},
+		{Name: "sees", Doc: "By layer: the where object that it holds records to", Shape: sees},
+		{Name: "tools", Doc: "The tools that may be called, all of them", Shape: yamlconf.List(&w.Tools, "tools", nil)},
+	}, func(r *yamlconf.Reader, n yamlconf.Node, at string) {
+		looks := w.Visible != nil || w.Hidden != nil || w.Only != nil || w.Masked != nil || w.Layers != nil || w.Sees != nil
+		switch {
+		case w.Refused && looks:
+			r.Wrong(n.Start(), at, "nothing is seen of what is refused")
+		case !w.Refused && w.Kind != "":
+			r.Wrong(n.Start(), at, "kind says why something is refused; write outcome: refused")
+		}
+		for _, f := range w.Visible {
+			if slices.Contains(w.Hidden, f) {
+				r.Wrong(n.Start(), at, "%s is expected to be visible and hidden", f)
+			}
+		}
+	})
+	return yamlconf.Either(outcome, full)
+}

@@ -1,0 +1,225 @@
+package policytest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+)
+
+// A Result is what became of one test. It is good when nothing differs.
+type Result struct {
+	File    string               `json:"file"`
+	Line    int                  `json:"line"`
+	Name    string               `json:"name"`
+	Differs []Difference         `json:"differs,omitempty"`
+	Verdict policyreport.Verdict `json:"verdict"` // what decided
+	Error   string               `json:"error,omitempty"`
+}
+
+// Good reports whether all was as expected.
+func (r Result) Good() bool { return r.Differs == nil && r.Error == "" }
+
+// A Difference is one thing that isn't as expected.
+type Difference struct {
+	What     string `json:"what"`
+	Expected string `json:"expected"`
+	Got      string `json:"got"` // values of rules and filters are digests
+}
+
+// Run runs the tests of a file over regime. known are the principals of the configuration, by name.
+func Run(regime *policyreport.Regime, f *File, known map[string]identity.Principal) []Result {
+	out := make([]Result, len(f.Tests))
+	for i := range f.Tests {
+		t := &f.Tests[i]
+		out[i] = Result{File: f.Name, Line: t.Line, Name: t.Name}
+		who, ok := f.Given[t.As]
+		if !ok {
+			who, ok = known[t.As]
+		}
+		if !ok {
+			names := slices.Concat(slices.Sorted(maps.Keys(f.Given)), slices.Sorted(maps.Keys(known)))
+			out[i].Error = fmt.Sprintf("nobody is called %q%s", t.As, problem.DidYouMean(problem.Nearest(t.As, names, 1)))
+			continue
+		}
+		run := &run{regime: regime, who: who, test: t, result: &out[i]}
+		run.outcome()
+		run.seen()
+	}
+	return out
+}
+
+// A run is one test.
+type run struct {
+	regime *policyreport.Regime
+	who    identity.Principal
+	test   *Test
+	result *Result
+}
+
+func (r *run) differs(what, expected, got string) {
+	r.result.Differs = append(r.result.Differs, Difference{what, expected, got})
+}
+
+func (r *run) outcome() {
+	w, want := &r.test.When, &r.test.Want
+	v := r.regime.WouldPermit(r.who, w.Tool, w.Class)
+	for i := 0; v.Allowed && i < len(w.Using); i++ {
+		if v = r.regime.FieldVerdict(r.who, w.Class, w.Using[i]); v.Reason == "field_masked" {
+			v.Allowed, v.DeniedAt = false, policyreport.AtMask // nothing groups or sums by it
+		}
+	}
+	if v.Allowed && w.asks() {
+		if q, err := w.query(); err != nil {
+			v = refusal(err)
+		} else if _, err := r.regime.Policy().Read(r.who, q); err != nil {
+			v = refusal(err)
+		}
+	}
+	r.result.Verdict = v
+	got, expected := "allowed", "allowed"
+	if !v.Allowed {
+		got = "refused, " + v.Reason
+	}
+	if want.Refused {
+		expected = "refused"
+		if want.Kind != "" {
+			expected += ", " + want.Kind
+		}
+	}
+	if want.Refused == v.Allowed || want.Kind != "" && want.Kind != v.Reason {
+		r.differs("outcome", expected, got)
+	}
+}
+
+// refusal is what policy said of a query.
+func refusal(err error) policyreport.Verdict {
+	p := problem.Of(err)
+	v := policyreport.Verdict{Reason: p.Kind, Why: p.Detail}
+	if v.Reason == "" {
+		v.Reason = string(p.Code)
+	}
+	return v
+}
+
+// query is what w asks.
+func (w *When) query() (query.Query, error) {
+	if w.Pipeline != nil {
+		return &query.Pipeline{Class: w.Class, Stages: w.Pipeline, Limit: 100}, nil
+	}
+	if w.Tool == "count_objects" {
+		return &query.Count{Class: w.Class, Where: w.Where}, nil
+	}
+	q := &query.Find{Class: w.Class, Where: w.Where, Limit: 100}
+	if w.ByID {
+		q.IDs = []string{"1"}
+	}
+	for _, k := range w.Keys {
+		q.Keys = append(q.Keys, query.ParsePath(k))
+	}
+	for _, k := range w.Include {
+		q.Include = append(q.Include, query.ParsePath(k))
+	}
+	var err error
+	q.Order, err = query.ParseOrder(w.Order, "/order")
+	return q, err
+}
+
+// seen compares what is seen of the class, and which tools may be called.
+func (r *run) seen() {
+	w := &r.test.Want
+	if w.Tools != nil {
+		tools := r.regime.Describe(r.who).Tools
+		r.same("tools", w.Tools, tools)
+	}
+	if r.test.When.Class == "" || w.Refused || !r.result.Verdict.Allowed {
+		return
+	}
+	view, verdict := r.regime.DescribeClass(r.who, r.test.When.Class)
+	if !verdict.Allowed {
+		return
+	}
+	masks := map[string]string{}
+	var fields, layers []string
+	for _, f := range view.Fields {
+		fields = append(fields, f.Name)
+		if masks[f.Name] = string(f.Mask); f.Mask == "" {
+			masks[f.Name] = "none"
+		}
+	}
+	for _, f := range w.Visible {
+		if !slices.Contains(fields, f) {
+			r.differs(f, "visible", "hidden: "+r.regime.FieldVerdict(r.who, view.Class, f).Why)
+		}
+	}
+	for _, f := range w.Hidden {
+		if slices.Contains(fields, f) {
+			r.differs(f, "hidden", "visible")
+		}
+	}
+	if w.Only != nil {
+		r.same("fields", w.Only, fields)
+	}
+	for _, f := range slices.Sorted(maps.Keys(w.Masked)) {
+		got, ok := masks[f]
+		if !ok {
+			got = "hidden"
+		}
+		if got != w.Masked[f] {
+			r.differs("mask of "+f, w.Masked[f], got)
+		}
+	}
+	for _, l := range view.Layers {
+		if r.test.When.ByID && l.Name == "canonical" {
+			continue
+		}
+		layers = append(layers, l.Name)
+	}
+	if w.Layers != nil && !slices.Equal(w.Layers, layers) {
+		r.differs("layers", strings.Join(w.Layers, ", "), strings.Join(layers, ", "))
+	}
+	r.filters(view.Layers)
+}
+
+// filters compares the filters of layers.
+func (r *run) filters(layers []policyreport.Layer) {
+	want := r.test.Want.Sees
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		var got []string
+		for _, l := range layers {
+			if l.Name == name {
+				got = append(got, l.Where)
+			}
+		}
+		if len(got) == 0 {
+			got = []string{"no such layer"}
+		}
+		if !slices.Contains(got, policyreport.Digested(want[name])) {
+			r.differs("layer "+name, string(query.Print(want[name]).AppendJSON(nil))+" = "+policyreport.Digested(want[name]), strings.Join(got, " and "))
+		}
+	}
+}
+
+// same compares two sets of names.
+func (r *run) same(what string, want, got []string) {
+	without := func(a, b []string) []string {
+		return slices.DeleteFunc(slices.Clone(a), func(n string) bool { return slices.Contains(b, n) })
+	}
+	missing, more := without(want, got), without(got, want)
+	if missing == nil && more == nil || len(missing)+len(more) == 0 {
+		return
+	}
+	r.differs(what, "also "+orNone(missing), "also "+orNone(more))
+}
+
+func orNone(names []string) string {
+	if len(names) == 0 {
+		return "nothing else"
+	}
+	return strings.Join(names, ", ")
+}

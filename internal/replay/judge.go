@@ -1,0 +1,199 @@
+// Package replay tries rules on calls of the past, as the audit recorded them: why one was refused, and which would end
+// otherwise under other rules.
+//
+// It stands beside the way, for operators: it asks exposure what rules say of the classes and fields that a record
+// names, and reads no records of any source. A record has no values, so what depends on them isn't decided, and is told
+// as such; nothing is guessed.
+package replay
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// A Directory is who asked: what is known of principals now.
+type Directory struct {
+	Tokens    map[string]identity.Principal // by the ID of their token
+	Stdio     identity.Principal            // of the configuration; the zero one when it names none
+	Anonymous identity.Principal            // likewise
+}
+
+// Of returns who made a call. rebuilt tells that nobody is known by that name any more, or that it was derived inside of
+// a program: the principal is then what the record says, without lists, filters and claims.
+func (d Directory) Of(r *audit.Record) (who identity.Principal, rebuilt bool) {
+	if r.Parent == "" {
+		if who, ok := d.Tokens[r.TokenID]; ok && r.TokenID != "" {
+			return who, false
+		}
+		for _, who := range []identity.Principal{d.Stdio, d.Anonymous} {
+			if who.ID != "" && who.ID == r.Principal && who.Tenant == r.Tenant {
+				return who, false
+			}
+		}
+	}
+	who = identity.Principal{ID: r.Principal, Name: r.Principal, Kind: identity.Agent, Owner: r.Owner, Tenant: r.Tenant, TokenID: r.TokenID, Parent: r.Parent, Depth: r.Depth}
+	for _, s := range r.Scopes {
+		who.Scopes = append(who.Scopes, identity.Scope(s))
+	}
+	if r.Scopes == nil { // recorded before scopes were
+		who.Scopes = []identity.Scope{identity.Read}
+	}
+	return who, true
+}
+
+// named returns the classes and fields that a record names and the catalogue has; each field stands behind its class.
+func named(g *policyreport.Regime, r *audit.Record) (classes []string, fields map[string][]string) {
+	fields = map[string][]string{}
+	for _, use := range r.Uses {
+		if g.Class(use) != nil {
+			classes = append(classes, use)
+			continue
+		}
+		for _, c := range r.Uses {
+			if field, ok := strings.CutPrefix(use, c+"."); ok && g.Class(c) != nil && g.Class(c).Field(field) != nil {
+				fields[c] = append(fields[c], field)
+			}
+		}
+	}
+	if r.Uses == nil && r.Class != "" { // recorded before uses were
+		for _, c := range g.Classes(r.Class) {
+			classes = append(classes, c.FullName())
+		}
+	}
+	return classes, fields
+}
+
+// verdicts are all that the rules say of a call, in the order in which a call asks them: the tool, the classes, the
+// fields.
+func verdicts(g *policyreport.Regime, who identity.Principal, r *audit.Record) []policyreport.Verdict {
+	var out []policyreport.Verdict
+	if _, known := g.Tool(r.Tool); known || r.Kind == "unknown_tool" {
+		out = append(out, g.ToolVerdict(who, r.Tool))
+	} // else a prompt, a resource, or a tool of the program that Bailiwick stands in: its classes are judged alone
+	if api, operation, ok := g.API(r.Class); ok {
+		out = append(out, g.OperationVerdict(who, api, operation))
+	}
+	classes, fields := named(g, r)
+	for _, c := range classes {
+		v := g.ClassVerdict(who, c)
+		out = append(out, v)
+		if !v.Allowed {
+			continue
+		}
+		for _, f := range fields[c] {
+			out = append(out, g.FieldVerdict(who, c, f))
+		}
+	}
+	return out
+}
+
+// An Explanation is why a recorded call ended as it did.
+type Explanation struct {
+	Refused bool `json:"refused"`
+	// Verdict is what decided, by the rules in force now; its Allowed tells that they would no longer refuse.
+	Verdict policyreport.Verdict `json:"verdict"`
+	Still   bool                 `json:"still_refused"` // the rules would refuse it now as well
+	Rebuilt bool                 `json:"principal_rebuilt,omitempty"`
+	Notes   []string             `json:"notes,omitempty"`
+}
+
+// Explain tells why the call of a record was refused, and whether it would be now.
+func Explain(g *policyreport.Regime, d Directory, r *audit.Record) Explanation {
+	who, rebuilt := d.Of(r)
+	e := Explanation{Refused: r.Outcome == audit.Refused, Rebuilt: rebuilt}
+	if rebuilt {
+		e.Notes = append(e.Notes, "the principal is none that is known now; its tenant and scopes are those of the record, without lists, filters and claims")
+	}
+	if r.Policy != g.Policy().Version() {
+		e.Notes = append(e.Notes, "other rules were in force then: "+r.Policy)
+	}
+	if !e.Refused {
+		e.Verdict = policyreport.Verdict{Allowed: true, Why: "the call was not refused (" + r.Outcome + ")"}
+	}
+	if v, ok := outside(g, r); ok && e.Refused {
+		e.Verdict, e.Still = v, !v.Allowed
+		return e
+	}
+	all := verdicts(g, who, r)
+	refuses := func(v policyreport.Verdict) bool { return !v.Allowed }
+	i := slices.IndexFunc(all, func(v policyreport.Verdict) bool {
+		return v.Reason == r.Kind && (refuses(v) || r.Kind == "field_masked")
+	})
+	if i < 0 {
+		i = slices.IndexFunc(all, refuses)
+	}
+	switch {
+	case i >= 0 && (e.Refused || refuses(all[i])):
+		e.Verdict = all[i]
+		if r.Kind == "field_masked" && all[i].Allowed { // it is shown, and was used to find or group records
+			e.Verdict.Allowed, e.Verdict.DeniedAt = false, policyreport.AtMask
+		}
+		e.Still = !e.Verdict.Allowed
+	case e.Refused:
+		e.Verdict = policyreport.Verdict{Allowed: true, Reason: r.Kind, Why: "the rules in force now would not refuse it"}
+		if r.Uses == nil && (r.Kind == "field_denied" || r.Kind == "field_masked") {
+			e.Verdict.Allowed, e.Verdict.Why = false, "the record doesn't have the fields that were named; it is older than they are kept"
+		}
+	}
+	return e
+}
+
+// kinds are the reasons that lie in the call itself, or in what there is, and not in rules about who may see what.
+var kinds = map[string]policyreport.Verdict{
+	"unknown_class": {DeniedAt: policyreport.AtCatalogue, Why: "it named a class that doesn't exist; the name isn't kept, for an agent's text can hold anything"},
+	"unknown_field": {DeniedAt: policyreport.AtCatalogue, Why: "it named a field that doesn't exist; the name isn't kept, for an agent's text can hold anything"},
+	"unknown_tool":  {DeniedAt: policyreport.AtGate, Why: "there is no such tool"},
+	"schema":        {DeniedAt: policyreport.AtGate, Why: "its arguments break the schema of the tool"},
+}
+
+// outside tells why a call was refused that no rule about a principal refused; ok is false when one did.
+func outside(g *policyreport.Regime, r *audit.Record) (v policyreport.Verdict, ok bool) {
+	switch code := problem.Code(r.Code); {
+	case r.Kind == "scan":
+		return scan(g, r), true
+	case r.Kind == "parameter_rule" || r.Kind == "reads" || r.Kind == "writes":
+		return g.CallVerdict(r.Class, r.Kind), true
+	case code == problem.RateLimited || code == problem.BudgetExceeded:
+		return policyreport.Verdict{Reason: cmp.Or(r.Kind, r.Code), DeniedAt: policyreport.AtLimit, Rule: []string{"limits"}, Why: "a limit of the principal or its owner was reached"}, true
+	case r.Kind == "" && (code == problem.InvalidArgument || code == problem.InvalidQuery || code == problem.Unsupported || code == problem.NotFound || code == problem.Conflict):
+		return policyreport.Verdict{Reason: r.Code, DeniedAt: policyreport.AtCatalogue, Why: "the call itself was not right; no rule refused it"}, true
+	}
+	if _, known := g.Tool(r.Tool); !known && r.Kind == "scope" {
+		return policyreport.Verdict{Reason: r.Kind, DeniedAt: policyreport.AtScope, Rule: []string{"principal", "scopes"}, Why: "the principal lacked the scope that it needs"}, true
+	} else if !known && r.Kind == "tool_filtered" {
+		return policyreport.Verdict{Reason: r.Kind, DeniedAt: policyreport.AtList, Rule: []string{"principal", "tools"}, Why: "the principal's list of tools leaves out what it leads to"}, true
+	}
+	v, ok = kinds[r.Kind]
+	v.Reason = r.Kind
+	return v, ok
+}
+
+func scan(g *policyreport.Regime, r *audit.Record) policyreport.Verdict {
+	rules := g.Policy().Rules()
+	v := policyreport.Verdict{Reason: "scan", DeniedAt: policyreport.AtScan, Rule: []string{"policy", "refuse_scans"},
+		Why: "it would have read every record of the class, and the rules refuse that"}
+	classes, _ := named(g, r)
+	if len(classes) > 0 {
+		name := classes[0]
+		if i := slices.IndexFunc(classes, func(c string) bool { return c == r.Class || strings.HasSuffix(c, "."+r.Class) }); i >= 0 {
+			name = classes[i]
+		}
+		rule, key, _ := g.Ruled(g.Class(name))
+		v.Class = name
+		v.Why = fmt.Sprintf("it would have read every record of %s, and the rules refuse that; allow_scan in classes.%s lets small classes be read whole", name, key)
+		if rule.AllowScan {
+			v.Allowed, v.Rule, v.Why = true, []string{"classes", key, "allow_scan"}, "the class may be read whole now"
+		}
+	}
+	if !rules.RefuseScans {
+		v.Allowed, v.Why = true, "the rules no longer refuse to read every record"
+	}
+	return v
+}

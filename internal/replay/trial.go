@@ -1,0 +1,273 @@
+package replay
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
+)
+
+// A Side is rules, and who is known under them.
+type Side struct {
+	Regime    *policyreport.Regime
+	Directory Directory
+}
+
+// The ways in which a call would end otherwise.
+const (
+	NowRefused = "refused" // it was allowed, and would be refused
+	NowAllowed = "allowed" // it was refused, and would be allowed
+	Otherwise  = "changed" // allowed either way, with other records, or fields hidden, shown, masked or unmasked
+	Undecided  = "undecided"
+)
+
+// A Change is calls of one principal and tool over the same names that would end otherwise, all in the same way.
+type Change struct {
+	Ends      string               `json:"ends"` // one of the ways
+	Principal string               `json:"principal"`
+	Tenant    string               `json:"tenant,omitempty"`
+	Tool      string               `json:"tool"`
+	Uses      []string             `json:"uses"`
+	Calls     int                  `json:"calls"`
+	Last      time.Time            `json:"last"`
+	Verdict   policyreport.Verdict `json:"verdict,omitzero"`  // of the side that refuses
+	Details   []string             `json:"details,omitempty"` // what else is otherwise, or why it isn't decided
+	Rebuilt   bool                 `json:"principal_rebuilt,omitempty"`
+}
+
+// A Report is what other rules would change.
+type Report struct {
+	Calls   int      `json:"calls"` // looked at
+	Same    int      `json:"same"`
+	Changes []Change `json:"changes"` // those now refused first, then those allowed, changed and undecided; the most calls first
+}
+
+// A Trial gathers calls and tells which would end otherwise under New. Calls that are alike are judged once.
+type Trial struct {
+	Old, New Side
+
+	calls int
+	alike map[string]*seen
+}
+
+// seen is calls that are alike.
+type seen struct {
+	record audit.Record
+	calls  int
+	last   time.Time
+}
+
+// Add adds a call.
+func (t *Trial) Add(r audit.Record) {
+	if t.alike == nil {
+		t.alike = map[string]*seen{}
+	}
+	t.calls++
+	key := fmt.Sprintf("%q", []any{r.Principal, r.TokenID, r.Tenant, r.Owner, r.Parent, r.Scopes, r.Tool, r.Class, r.Uses, r.ArgKeys, r.Outcome, r.Code, r.Kind})
+	s := t.alike[key]
+	if s == nil {
+		s = &seen{record: r.Copy()}
+		t.alike[key] = s
+	}
+	s.calls++
+	if r.Time.After(s.last) {
+		s.last = r.Time
+	}
+}
+
+// Report judges the calls that were added.
+func (t *Trial) Report() Report {
+	out := Report{Calls: t.calls, Changes: []Change{}}
+	merged := map[string]*Change{}
+	for _, s := range t.alike {
+		c, otherwise := t.judge(&s.record)
+		if !otherwise {
+			out.Same += s.calls
+			continue
+		}
+		key := fmt.Sprintf("%q", []any{c.Ends, c.Principal, c.Tenant, c.Tool, c.Uses, c.Verdict, c.Details})
+		if have := merged[key]; have != nil {
+			have.Calls += s.calls
+			if s.last.After(have.Last) {
+				have.Last = s.last
+			}
+			continue
+		}
+		c.Calls, c.Last = s.calls, s.last
+		merged[key] = &c
+	}
+	for _, c := range merged {
+		out.Changes = append(out.Changes, *c)
+	}
+	order := []string{NowRefused, NowAllowed, Otherwise, Undecided}
+	slices.SortFunc(out.Changes, func(a, b Change) int {
+		return cmp.Or(cmp.Compare(slices.Index(order, a.Ends), slices.Index(order, b.Ends)), -cmp.Compare(a.Calls, b.Calls), cmp.Compare(a.Principal, b.Principal),
+			cmp.Compare(a.Tool, b.Tool), slices.Compare(a.Uses, b.Uses), slices.Compare(a.Details, b.Details))
+	})
+	return out
+}
+
+// judge tells how a call would end otherwise, if it would.
+func (t *Trial) judge(r *audit.Record) (c Change, otherwise bool) {
+	old, _ := t.Old.Directory.Of(r)
+	now, rebuilt := t.New.Directory.Of(r)
+	c = Change{Principal: r.Principal, Tenant: r.Tenant, Tool: r.Tool, Uses: append([]string{}, r.Uses...), Rebuilt: rebuilt}
+	if r.Uses == nil && r.Class != "" {
+		c.Uses = []string{r.Class}
+	}
+	before, after := first(t.Old.Regime, old, r), first(t.New.Regime, now, r)
+	refusedOtherwise := r.Outcome == audit.Refused && before.Allowed // by what no rule about the principal decides
+	switch {
+	case refusedOtherwise && r.Kind == "field_masked":
+		return t.masked(c, r, old, now)
+	case refusedOtherwise:
+		return t.scanned(c, r)
+	case before.Allowed && !after.Allowed:
+		c.Ends, c.Verdict = NowRefused, after
+	case !before.Allowed && after.Allowed:
+		c.Ends, c.Verdict = NowAllowed, before
+	case before.Allowed:
+		c.Ends, c.Details = t.compare(old, now, r)
+	}
+	if c.Ends != "" && rebuilt {
+		if why := t.claims(r); why != "" {
+			c.Ends, c.Details, c.Verdict = Undecided, []string{why}, policyreport.Verdict{}
+		}
+	}
+	return c, c.Ends != ""
+}
+
+// first is the first verdict that refuses, or the last one.
+func first(g *policyreport.Regime, who identity.Principal, r *audit.Record) policyreport.Verdict {
+	all := verdicts(g, who, r)
+	if i := slices.IndexFunc(all, func(v policyreport.Verdict) bool { return !v.Allowed }); i >= 0 {
+		return all[i]
+	}
+	return policyreport.Verdict{Allowed: true}
+}
+
+// scanned judges a call that was refused for another reason than who asked: only a scan can end otherwise.
+func (t *Trial) scanned(c Change, r *audit.Record) (Change, bool) {
+	if r.Kind != "scan" {
+		return c, false
+	}
+	before, after := scan(t.Old.Regime, r), scan(t.New.Regime, r)
+	if before.Allowed || !after.Allowed {
+		return c, false
+	}
+	c.Ends, c.Verdict = NowAllowed, before
+	return c, true
+}
+
+// masked judges a call that was refused because it used a masked field: it ends otherwise when none of the fields that it
+// names is masked any more.
+func (t *Trial) masked(c Change, r *audit.Record, old, now identity.Principal) (Change, bool) {
+	mask := func(g *policyreport.Regime, who identity.Principal) (policyreport.Verdict, bool) {
+		all := verdicts(g, who, r)
+		i := slices.IndexFunc(all, func(v policyreport.Verdict) bool { return !v.Allowed || v.Reason == "field_masked" })
+		if i < 0 {
+			return policyreport.Verdict{}, false
+		}
+		all[i].Allowed, all[i].DeniedAt = false, cmp.Or(all[i].DeniedAt, policyreport.AtMask)
+		return all[i], true
+	}
+	before, was := mask(t.Old.Regime, old)
+	if _, is := mask(t.New.Regime, now); !was || is {
+		return c, false
+	}
+	c.Ends, c.Verdict = NowAllowed, before
+	return c, true
+}
+
+// claims tells that rules about the classes of a call ask for claims, which no record has.
+func (t *Trial) claims(r *audit.Record) string {
+	for _, side := range []Side{t.Old, t.New} {
+		classes, _ := named(side.Regime, r)
+		for _, name := range classes {
+			rule, key, _ := side.Regime.Ruled(side.Regime.Class(name))
+			switch {
+			case rule.Tenant != nil && (strings.Contains(rule.Tenant.Is, "claims") || rule.Tenant.Bypass != ""):
+				return "classes." + key + ".tenant asks for what isn't recorded of the principal"
+			case expression.Within(rule.Canonical):
+				return "classes." + key + ".canonical asks about the principal, of whom not all is recorded"
+			}
+		}
+	}
+	return ""
+}
+
+// whole are the tools that give whole records unless their arguments name fields.
+var whole = []string{"query_class", "get_object", "get_objects", "get_sample_objects", "export_data", "get_schema"}
+
+// naming are the arguments that can use a field to find, order or group records.
+var naming = []string{"where", "order", "pipeline", "field", "value_field", "fields", "query"}
+
+// compare tells what a call that is allowed on both sides would give otherwise.
+func (t *Trial) compare(old, now identity.Principal, r *audit.Record) (ends string, details []string) {
+	classes, fields := named(t.New.Regime, r)
+	has := func(args ...string) bool {
+		return slices.ContainsFunc(args, func(a string) bool { return slices.Contains(r.ArgKeys, a) })
+	}
+	var undecided []string
+	for i, class := range classes {
+		a, before := t.Old.Regime.DescribeClass(old, class)
+		b, after := t.New.Regime.DescribeClass(now, class)
+		if !before.Allowed || !after.Allowed {
+			continue
+		}
+		details = append(details, layers(class, a.Layers, b.Layers, has("object_id", "ids"))...)
+		all := i == 0 && slices.Contains(whole, r.Tool) && !has("keys", "columns", "pipeline") || i > 0 && has("include")
+		for _, f := range b.Fields {
+			j := slices.IndexFunc(a.Fields, func(o policyreport.Field) bool { return o.Name == f.Name })
+			used := slices.Contains(fields[class], f.Name)
+			switch {
+			case j < 0 && all:
+				details = append(details, fmt.Sprintf("%s.%s would be shown", class, f.Name))
+			case j < 0 || !all && !used || a.Fields[j].Mask == f.Mask:
+			case f.Mask != "" && a.Fields[j].Mask == "" && used && has(naming...):
+				undecided = append(undecided, fmt.Sprintf("%s.%s would be masked (%s), and the call refused if it finds, orders or groups records by it", class, f.Name, f.Mask))
+			case f.Mask == "":
+				details = append(details, fmt.Sprintf("%s.%s would be unmasked", class, f.Name))
+			default:
+				details = append(details, fmt.Sprintf("%s.%s would be masked (%s)", class, f.Name, f.Mask))
+			}
+		}
+		for _, f := range a.Fields {
+			if all && !slices.ContainsFunc(b.Fields, func(n policyreport.Field) bool { return n.Name == f.Name }) {
+				details = append(details, fmt.Sprintf("%s.%s would be hidden", class, f.Name))
+			}
+		}
+	}
+	switch {
+	case len(undecided) > 0:
+		return Undecided, append(undecided, details...)
+	case len(details) > 0:
+		return Otherwise, details
+	}
+	return "", nil
+}
+
+// layers tells which layers of a class differ. Reads by id don't apply the canonical filter.
+func layers(class string, old, now []policyreport.Layer, byID bool) (details []string) {
+	counts := func(l policyreport.Layer) bool { return !byID || l.Name != "canonical" }
+	tell := func(from, without []policyreport.Layer, verb string) {
+		for _, l := range from {
+			if counts(l) && !slices.Contains(without, l) {
+				through := ""
+				if l.Through != "" {
+					through = " through " + l.Through
+				}
+				details = append(details, fmt.Sprintf("records of %s would %s %s%s %s", class, verb, l.Name, through, l.Where))
+			}
+		}
+	}
+	tell(old, now, "no longer be narrowed by")
+	tell(now, old, "be narrowed by")
+	return details
+}

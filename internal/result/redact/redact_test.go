@@ -1,0 +1,161 @@
+package redact_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/result/redact"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// TestMasks shows what leaves of raw rows, of finds and of pipelines.
+func TestMasks(t *testing.T) {
+	class := schema.Class{Source: "app", Name: "people", Table: "people", Key: []string{"id"}, Fields: []schema.Field{{Name: "id", Type: schema.Integer},
+		{Name: "email", Type: schema.String}, {Name: "phone", Type: schema.String}, {Name: "notes", Type: schema.JSON}}}
+	p, err := policy.New(policy.Rules{Classes: map[string]policy.ClassRule{"people": {Mask: map[string]policy.Mask{
+		"email": policy.Partial, "phone": policy.Hash, "notes": policy.Null}}}}, []schema.Class{class})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := value.OfString
+	raw := []value.Row{
+		{value.OfInt(1), text("ann@example.com"), text("555"), value.OfObject([]value.Member{{Name: "a", Value: text("secret")}})},
+		{value.OfInt(2), value.Value{}, value.Value{}, value.Value{}},
+	}
+	rename, err := query.ParsePipeline(value.OfArray([]value.Value{value.OfObject([]value.Member{{Name: "$project", Value: value.OfObject([]value.Member{
+		{Name: "_id", Value: text("$id")}, {Name: "mail", Value: text("$email")}, {Name: "tel", Value: text("$phone")}, {Name: "more", Value: text("$notes")}})}})}), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	who := identity.Principal{Scopes: []identity.Scope{identity.Read}}
+	for _, tt := range []struct {
+		name string
+		ask  query.Query
+		rows []value.Row
+	}{
+		{"find", &query.Find{Class: "people"}, raw},
+		{"pipeline", &query.Pipeline{Class: "people", Stages: rename, Limit: 9}, raw},
+	} {
+		permit, err := p.Read(who, tt.ask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := permit.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := func(yield func(value.Row, error) bool) {
+			for _, r := range tt.rows {
+				row := append(value.Row{}, r...)
+				if plan.Unique {
+					row = append(row, r[0])
+				}
+				if !yield(row, nil) {
+					return
+				}
+			}
+		}
+		if _, err := redact.Apply(permit, mask.Key{}, rows); problem.CodeOf(err) != problem.Internal {
+			t.Errorf("%s: without a key: %v", tt.name, err)
+		}
+		out, err := redact.Apply(permit, mask.NewKey([]byte("secret")), rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got string
+		for row, err := range out.All() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got += value.OfArray(row.Values).String()
+		}
+		if want := `["1","a•••@e•••.com","1ccdab33dcf8b21c",null]["2",null,null,null]`; got != want {
+			t.Errorf("%s: %s, want %s", tt.name, got, want)
+		}
+	}
+}
+
+// TestRows has a row for each form of rows that a plan can promise, and for each that it doesn't.
+func TestRows(t *testing.T) {
+	key := []schema.Field{{Name: "id", Type: schema.Integer}, {Name: "name", Type: schema.String}}
+	p, err := policy.New(policy.Rules{Classes: map[string]policy.ClassRule{"people": {}, "log": {}}}, []schema.Class{{Source: "app", Name: "people", Table: "people", Key: []string{"id"}, Fields: key},
+		{Source: "app", Name: "log", Table: "log", Fields: key}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	who := identity.Principal{Scopes: []identity.Scope{identity.Read}}
+	one, null, ann := value.OfInt(1), value.Value{}, value.OfString("ann")
+	people, log := &query.Find{Class: "people"}, &query.Find{Class: "log", Order: []query.Sort{{Path: query.Path{"name"}}}}
+	gone := problem.New(problem.Upstream, "gone")
+	for _, tt := range []struct {
+		name string
+		ask  query.Query
+		rows []value.Row
+		end  error // after the rows
+		want string
+	}{
+		{"with places", people, []value.Row{{one, ann, one}, {null, null, null}}, nil, `["1","ann"][1] [null,null][null] `},
+		{"without an order that is unique", log, []value.Row{{one, ann}}, nil, `[1,"ann"][] `},
+		{"a count", &query.Count{Class: "people"}, []value.Row{{value.OfInt(7)}}, nil, `[7][] `},
+		{"none", people, nil, nil, ""},
+		{"a value too few", people, []value.Row{{one, ann, one}, {one, ann}, {one, ann, one}}, nil, `["1","ann"][1] internal_error: a row of 2 values, want 3`},
+		{"a value too many", log, []value.Row{{one, ann, one}}, nil, "internal_error: a row of 3 values, want 2"},
+		{"a count and more", &query.Count{Class: "people"}, []value.Row{{one, one}}, nil, "internal_error: a row of 2 values, want 1"},
+		{"a source that fails", people, []value.Row{{one, ann, one}}, gone, `["1","ann"][1] upstream_error: gone`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			permit, err := p.Read(who, tt.ask)
+			if err != nil {
+				t.Fatal(err)
+			}
+			asked := 0
+			rows := func(yield func(value.Row, error) bool) {
+				for _, r := range tt.rows {
+					if asked++; !yield(append(value.Row{}, r...), nil) {
+						return
+					}
+				}
+				if tt.end != nil {
+					yield(nil, tt.end)
+				}
+			}
+			out, err := redact.Apply(permit, mask.Key{}, rows)
+			if err != nil || out.Plan() == nil {
+				t.Fatal(err)
+			}
+			got := ""
+			for row, err := range out.All() {
+				if err != nil {
+					got += fmt.Sprintf("%s: %s", problem.CodeOf(err), problem.Of(err).Detail)
+					if row.Values != nil {
+						t.Error("an error comes with a row")
+					}
+					continue
+				}
+				got += value.OfArray(row.Values).String() + value.OfArray(row.Place).String() + " "
+			}
+			if got != tt.want {
+				t.Errorf("%s, want %s", got, tt.want)
+			}
+			asked = 0
+			for range out.All() {
+				break
+			}
+			if asked > 1 {
+				t.Errorf("the source was asked for %d rows, want 1", asked)
+			}
+		})
+	}
+	if _, err := redact.Apply(policy.Permit{}, mask.Key{}, nil); err == nil {
+		t.Error("rows leave that nobody allowed")
+	}
+	for range (redact.Rows{}).All() {
+		t.Error("no rows hold one")
+	}
+}

@@ -1,0 +1,228 @@
+package shape
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/result/redact"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A Selection is one column of an export: what Path leads to in a record, through objects, included records and JSON.
+type Selection struct {
+	Path   []string
+	Header string // "" takes the path
+	At     string // its JSON pointer, for messages
+}
+
+// ExportOptions say how records are written.
+type ExportOptions struct {
+	Format   Format            // CSV, Markdown, Table or JSONLines; a Table is held in memory until its end
+	Columns  []Selection       // nil for all
+	Budget   int               // most bytes of the output; 0 for no bound
+	Progress func(records int) // told after each record; nil for nobody
+}
+
+// Exported tells what was written.
+type Exported struct {
+	Headers []string
+	Count   int  // records written
+	More    bool // the plan's limit left records out
+	Notes   []string
+}
+
+// Export writes rows to out, one after the other. Over the budget it stops with problem.BudgetExceeded, which ranks
+// the columns by their size; a column that the records don't have is a problem.InvalidArgument.
+func Export(out io.Writer, rows redact.Rows, o ExportOptions) (Exported, error) {
+	plan := rows.Plan()
+	if plan == nil {
+		return Exported{}, problem.New(problem.PermissionDenied, "no rows may leave")
+	}
+	e := &exporter{ExportOptions: o, out: out, plan: plan, tree: treeOf(plan), sheet: &sheet{format: o.Format}}
+	if err := e.choose(); err != nil {
+		return Exported{}, err
+	}
+	e.done.Notes = plan.Notes
+	if o.Format != JSONLines {
+		if err := e.write(e.sheet.append(nil, header(e.done.Headers))); err != nil {
+			return e.done, err
+		}
+	}
+	for row, err := range rows.All() {
+		if err != nil {
+			return e.done, err
+		}
+		if e.done.Count == plan.Limit {
+			e.done.More = true
+			break
+		}
+		if err := e.add(row.Values); err != nil {
+			return e.done, err
+		}
+	}
+	return e.done, e.write(e.sheet.end(nil))
+}
+
+// An exporter is one export that is being written.
+type exporter struct {
+	ExportOptions
+	out     io.Writer
+	plan    *policy.Plan
+	tree    *node
+	sheet   *sheet
+	columns []selected
+	sizes   []size // by column, of what was written
+	whole   bool   // records are written as they are: JSON without chosen columns
+	written int
+	line    []byte
+	cells   []value.Value
+	done    Exported
+}
+
+// selected is a Selection that was found: a member of the record, and the part of its JSON.
+type selected struct {
+	node *node
+	part []string
+}
+
+func (e *exporter) choose() error {
+	if e.Columns == nil {
+		e.whole = e.Format == JSONLines
+		for i, c := range e.plan.Columns {
+			if e.tree.shown(i) {
+				e.columns = append(e.columns, selected{node: e.tree.find(c.Path)})
+				e.done.Headers = append(e.done.Headers, c.Path.String())
+			}
+		}
+	}
+	for _, c := range e.Columns {
+		s, ok := e.find(c.Path)
+		if !ok {
+			return e.unknown(c)
+		}
+		name := c.Header
+		if name == "" {
+			name = strings.Join(c.Path, ".")
+		}
+		if slices.Contains(e.done.Headers, name) {
+			return &problem.Error{Code: problem.InvalidArgument, Pointer: c.At, Detail: fmt.Sprintf("two columns are called %q", problem.Cut(name))}
+		}
+		e.columns, e.done.Headers = append(e.columns, s), append(e.done.Headers, name)
+	}
+	if e.whole {
+		for _, n := range e.tree.children {
+			e.sizes = append(e.sizes, size{name: n.name})
+		}
+	} else {
+		for _, name := range e.done.Headers {
+			e.sizes = append(e.sizes, size{name: name})
+		}
+	}
+	e.cells = make([]value.Value, len(e.columns))
+	return nil
+}
+
+// find returns what path leads to: a member of the record, or a part of one that is JSON.
+func (e *exporter) find(path []string) (selected, bool) {
+	for i := len(path); i > 0; i-- {
+		n := e.tree.find(path[:i])
+		if n == nil {
+			continue
+		}
+		return selected{n, path[i:]}, i == len(path) || n.column >= 0 && n.children == nil && e.plan.Columns[n.column].Field.Type.Structured()
+	}
+	return selected{}, false
+}
+
+func (e *exporter) unknown(c Selection) error {
+	var names []string
+	for i, column := range e.plan.Columns {
+		if e.tree.shown(i) {
+			names = append(names, column.Path.String())
+		}
+	}
+	for _, n := range e.tree.children {
+		if !slices.Contains(names, n.name) {
+			names = append(names, n.name)
+		}
+	}
+	name := strings.Join(c.Path, ".")
+	near := problem.Nearest(name, names, 3)
+	p := &problem.Error{Code: problem.InvalidArgument, Pointer: c.At, Near: near,
+		Detail: fmt.Sprintf("the records have no column %q", problem.Cut(name))}
+	if len(near) == 0 {
+		p.Suggestion = "they have " + strings.Join(names[:min(len(names), 20)], ", ")
+	}
+	return p
+}
+
+// add writes one record.
+func (e *exporter) add(row value.Row) error {
+	line := e.line[:0]
+	if e.whole {
+		line = append(e.tree.append(line, row), '\n')
+		if e.Budget > 0 {
+			for i, m := range e.tree.sizes(row) {
+				e.sizes[i].bytes += m.bytes
+			}
+		}
+	} else {
+		for i, c := range e.columns {
+			e.cells[i] = c.node.value(row).Part(c.part)
+			e.sizes[i].bytes += len(e.cells[i].String()) + 1
+		}
+		if e.Format == JSONLines {
+			line = e.object(line)
+		} else {
+			line = e.sheet.append(line, e.cells)
+		}
+	}
+	e.line = line
+	if err := e.write(line); err != nil {
+		return err
+	}
+	e.done.Count++
+	if e.Progress != nil {
+		e.Progress(e.done.Count)
+	}
+	return nil
+}
+
+// object appends the chosen columns as one JSON object.
+func (e *exporter) object(dst []byte) []byte {
+	for i, name := range e.done.Headers {
+		open := byte(',')
+		if i == 0 {
+			open = '{'
+		}
+		dst = append(value.AppendQuoted(append(dst, open), name), ':')
+		dst = e.cells[i].AppendJSON(dst)
+	}
+	return append(dst, "}\n"...)
+}
+
+func (e *exporter) write(b []byte) error {
+	e.written += len(b)
+	total := 0
+	for _, s := range e.sizes {
+		total += s.bytes
+	}
+	if e.Budget > 0 && (e.written > e.Budget || e.Format == Table && total > e.Budget) {
+		// What was read so far says which columns are heavy: half of it is to go.
+		heavy, keep := heaviest(e.sizes, total, total/2)
+		p := &problem.Error{Code: problem.BudgetExceeded, Suggestion: "ask for fewer records",
+			Detail: fmt.Sprintf("the output is over the budget of %d bytes (records that fit: %d); the largest columns are %s", e.Budget, e.done.Count, strings.Join(heavy, ", "))}
+		if len(keep) > 0 {
+			p.Suggestion = "ask for columns [" + strings.Join(keep, ", ") + "], or for fewer records"
+		}
+		return p
+	}
+	if _, err := e.out.Write(b); err != nil {
+		return fmt.Errorf("write the export: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package shape_test
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/result/redact"
+	"github.com/bailiwick-dev/bailiwick/internal/result/shape"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// rows gives records {id, text} with texts of the given lengths, as a source would for a limit.
+func rows(t *testing.T, limit int, lengths ...int) redact.Rows {
+	t.Helper()
+	classes := []schema.Class{{Source: "s", Name: "notes", Table: "notes", Key: []string{"id"},
+		Fields: []schema.Field{{Name: "id", Type: schema.Integer}, {Name: "text", Type: schema.String}}}}
+	p, err := policy.New(policy.Rules{Unlisted: true}, classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	permit, err := p.Read(identity.Principal{Scopes: []identity.Scope{identity.Read}}, &query.Find{Class: "notes", Limit: limit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seq iter.Seq2[value.Row, error] = func(yield func(value.Row, error) bool) {
+		row := make(value.Row, 3)
+		for i, n := range lengths {
+			// One row, used again: what outlives it must have been copied.
+			row[0], row[1], row[2] = value.OfInt(int64(i+1)), value.OfString(strings.Repeat("x", n)), value.OfInt(int64(i+1))
+			if !yield(row, nil) {
+				return
+			}
+		}
+	}
+	out, err := redact.Apply(permit, mask.Key{}, seq)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// A record with a text of n characters takes 22+n bytes: {"id":"1","text":"…"}.
+func TestRows(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		limit   int
+		lengths []int
+		want    string // count, more, where it goes on, full, dropped
+	}{
+		{"all fits", 5, []int{10, 10}, "2 more=false after=[2] full=0 dropped=[]"},
+		{"exactly the limit", 2, []int{10, 10}, "2 more=false after=[2] full=0 dropped=[]"},
+		{"one more than the limit", 2, []int{10, 10, 10}, "2 more=true after=[2] full=0 dropped=[]"},
+		{"the budget cuts", 5, []int{38, 37, 1}, "1 more=true after=[1] full=3 dropped=[]"},
+		{"the budget cuts the last", 2, []int{38, 40}, "1 more=true after=[1] full=2 dropped=[]"},
+		{"nothing small is let in after a cut", 5, []int{40, 90, 1, 1}, "1 more=true after=[1] full=4 dropped=[]"},
+		{"the budget cuts and there is more", 2, []int{40, 90, 1}, "1 more=true after=[1] full=2 dropped=[]"},
+		{"one alone is over", 5, []int{500, 500}, "2 more=false after=[2] full=0 dropped=[text]"},
+		{"nothing", 5, nil, "0 more=false after=[] full=0 dropped=[]"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p, err := shape.Rows(rows(t, tt.limit, tt.lengths...), 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprintf("%d more=%t after=%v full=%d dropped=%v", p.Count, p.More, p.Next.After, p.Full, p.Dropped); got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+			if n := len(p.AppendJSON(nil)); n > 100+2+p.Count {
+				t.Errorf("%d bytes, over the budget", n)
+			}
+		})
+	}
+}
+
+func TestWhole(t *testing.T) {
+	if p, err := shape.Whole(rows(t, 2, 10, 20), 100); err != nil || p.Count != 2 || string(p.Record(1)) != `{"id":"2","text":"xxxxxxxxxxxxxxxxxxxx"}` || p.ID(1) != "2" {
+		t.Errorf("Whole: %v, %v", p, err)
+	}
+	_, err := shape.Whole(rows(t, 2, 100, 200), 100)
+	p := problem.Of(err)
+	if p.Code != problem.BudgetExceeded || !strings.Contains(p.Detail, "text (") || p.Suggestion != `ask for keys ["id"]` {
+		t.Errorf("Whole over the budget: %+v", p)
+	}
+}
+
+func TestFormats(t *testing.T) {
+	p, err := shape.Rows(rows(t, 2, 1, 2), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		format shape.Format
+		want   string
+	}{
+		{shape.CSV, "id,text\r\n1,x\r\n2,xx\r\n"},
+		{shape.Markdown, "| id | text |\n| --- | --- |\n| 1 | x |\n| 2 | xx |\n"},
+		{shape.Table, "id  text\n1   x\n2   xx\n"},
+	} {
+		if got := p.Text(tt.format); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.format, got, tt.want)
+		}
+	}
+}
+
+// TestZeroRefuses wants what no step has made to show nothing.
+func TestZeroRefuses(t *testing.T) {
+	if _, err := shape.Rows(redact.Rows{}, 0); problem.CodeOf(err) != problem.PermissionDenied {
+		t.Errorf("Rows of the zero redact.Rows: %v", err)
+	}
+	if _, err := shape.Count(redact.Rows{}); problem.CodeOf(err) != problem.PermissionDenied {
+		t.Errorf("Count of the zero redact.Rows: %v", err)
+	}
+	if _, err := redact.Apply(policy.Permit{}, mask.Key{}, nil); problem.CodeOf(err) != problem.PermissionDenied {
+		t.Errorf("Apply of the zero Permit: %v", err)
+	}
+	if _, err := (policy.Permit{}).From(policy.Position{}); problem.CodeOf(err) != problem.PermissionDenied {
+		t.Errorf("From of the zero Permit: %v", err)
+	}
+}
+
+func TestRedactRefusesOtherRows(t *testing.T) {
+	good := rows(t, 5)
+	permitless := func(yield func(value.Row, error) bool) { yield(value.Row{value.OfInt(1)}, nil) }
+	p, _ := policy.New(policy.Rules{Unlisted: true}, []schema.Class{{Source: "s", Name: "notes", Table: "notes", Fields: []schema.Field{{Name: "a"}, {Name: "b"}}}})
+	permit, err := p.Read(identity.Principal{Scopes: []identity.Scope{identity.Read}}, &query.Find{Class: "notes", Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := redact.Apply(permit, mask.Key{}, permitless)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := shape.Rows(out, 0); problem.CodeOf(err) != problem.Internal {
+		t.Errorf("a row of another width: %v", err)
+	}
+	failed := errors.New("gone")
+	out, _ = redact.Apply(permit, mask.Key{}, func(yield func(value.Row, error) bool) { yield(nil, failed) })
+	if _, err := shape.Rows(out, 0); !errors.Is(err, failed) {
+		t.Errorf("a source that fails: %v", err)
+	}
+	if good.Plan() == nil {
+		t.Error("rows without a plan")
+	}
+}

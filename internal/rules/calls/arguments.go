@@ -1,0 +1,72 @@
+package calls
+
+import (
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// places are the parts of a call's arguments.
+var places = []string{"path", "query", "headers", "body", "media"}
+
+// Arguments reads what write.Call keeps of a call: an Object of path, query, headers, body and media.
+func Arguments(v value.Value) (validate.Arguments, error) {
+	var a validate.Arguments
+	for _, m := range v.Members() {
+		if !slices.Contains(places, m.Name) {
+			return a, &problem.Error{Code: problem.InvalidArgument, Pointer: "/request/" + m.Name,
+				Detail: fmt.Sprintf("a call has no %q%s", problem.Cut(m.Name), problem.DidYouMean(problem.Nearest(m.Name, places, 1)))}
+		}
+	}
+	a.Path, _ = v.Get("path")
+	a.Query, _ = v.Get("query")
+	a.Headers, _ = v.Get("headers")
+	a.Body, a.HasBody = v.Get("body")
+	media, _ := v.Get("media")
+	a.Media = media.Text()
+	return a, nil
+}
+
+// Kept is what write.Call keeps of arguments; Arguments reads it back.
+func Kept(a validate.Arguments) value.Value {
+	var members []value.Member
+	put := func(name string, v value.Value, given bool) {
+		if given {
+			members = append(members, value.Member{Name: name, Value: v})
+		}
+	}
+	put("path", a.Path, !a.Path.IsNull())
+	put("query", a.Query, !a.Query.IsNull())
+	put("headers", a.Headers, !a.Headers.IsNull())
+	put("body", a.Body, a.HasBody)
+	put("media", value.OfString(a.Media), a.Media != "")
+	return value.OfObject(members)
+}
+
+// Exact is what is sent of r, to the byte, as a change keeps it: people approve it, and nothing else is sent. A body that
+// is no text is in base64.
+func Exact(r *request.Request) value.Value {
+	text := value.OfString
+	members := []value.Member{{Name: "method", Value: text(r.Method)}, {Name: "target", Value: text(r.Target())}}
+	var headers []value.Member
+	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
+		headers = append(headers, value.Member{Name: name, Value: text(strings.Join(r.Header[name], ", "))})
+	}
+	members = append(members, value.Member{Name: "headers", Value: value.OfObject(headers)})
+	switch {
+	case r.Body == nil:
+	case utf8.Valid(r.Body):
+		members = append(members, value.Member{Name: "body", Value: text(string(r.Body))})
+	default:
+		members = append(members, value.Member{Name: "base64", Value: text(base64.StdEncoding.EncodeToString(r.Body))})
+	}
+	return value.OfObject(members)
+}

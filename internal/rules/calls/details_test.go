@@ -1,0 +1,378 @@
+package calls_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// TestArguments: what is kept of a call is read back as it was, and nothing else is taken.
+func TestArguments(t *testing.T) {
+	for _, text := range []string{`{}`, `{"path":{"a":"1"},"query":{"b":2},"headers":{"c":"3"},"body":{"d":[null]},"media":"text/plain"}`, `{"body":null}`, `{"query":{}}`} {
+		a, err := calls.Arguments(object(t, text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := calls.Kept(a).String(); got != text {
+			t.Errorf("%s is kept as %s", text, got)
+		}
+	}
+	_, err := calls.Arguments(object(t, `{"pats": {}}`))
+	if p := problem.Of(err); p == nil || p.Pointer != "/request/pats" || p.Detail != `a call has no "pats"; did you mean path?` {
+		t.Error(err)
+	}
+}
+
+// TestExact is what is sent, as people approve it.
+func TestExact(t *testing.T) {
+	for _, row := range []struct {
+		r    request.Request
+		want string
+	}{
+		{request.Request{Method: "GET", Path: "/a"}, `{"method":"GET","target":"/a","headers":{}}`},
+		{request.Request{Method: "PUT", Path: "/a", Header: map[string][]string{"B": {"1", "2"}, "A": {"0"}}, Body: []byte("text")}, `{"method":"PUT","target":"/a","headers":{"A":"0","B":"1, 2"},"body":"text"}`},
+		{request.Request{Method: "PUT", Path: "/a", Body: []byte{0xff}}, `{"method":"PUT","target":"/a","headers":{},"base64":"/w=="}`},
+		{request.Request{Method: "PUT", Path: "/a", Body: []byte{}}, `{"method":"PUT","target":"/a","headers":{},"body":""}`},
+	} {
+		if got := calls.Exact(&row.r).String(); got != row.want {
+			t.Errorf("got  %s\nwant %s", got, row.want)
+		}
+	}
+}
+
+const places = `{"openapi": "3.0.3", "paths": {
+"/0": {"get": {"operationId": "get0", "responses": {"200": {"description": "ok"}}}},
+"/a/{team}": {"parameters": [{"name": "team", "in": "path", "required": true, "schema": {"type": "string"}}],
+  "get": {"operationId": "getA", "tags": ["Keys"], "responses": {"200": {"description": "ok"}}},
+  "patch": {"operationId": "patchA", "requestBody": {"content": {"application/json": {"schema": {"type": "object", "properties": {"x": {"type": "string"}}}}}}, "responses": {"200": {"description": "ok"}}},
+  "post": {"operationId": "postA", "responses": {"200": {"description": "ok"}}}},
+"/b": {"get": {"operationId": "getB", "parameters": [{"name": "X-Team", "in": "header", "schema": {"type": "string"}}, {"name": "X-Else", "in": "header", "schema": {"type": "string"}}, {"name": "other", "in": "query", "schema": {"type": "string"}}], "responses": {"200": {"description": "ok"}}},
+  "post": {"operationId": "bulkB", "requestBody": {"content": {"application/json": {"schema": {"type": "array", "items": {}}}}}, "responses": {"200": {"description": "ok"}}},
+  "put": {"operationId": "putB", "requestBody": {"content": {"application/json": {"schema": {"type": "object", "properties": {"team": {"type": "string"}, "x": {"type": "string"}}}}}}, "responses": {"200": {"description": "ok"}}},
+  "delete": {"operationId": "dropB", "responses": {"200": {"description": "ok"}}}},
+"/c": {"post": {"operationId": "askC", "responses": {"200": {"description": "ok"}}}, "get": {"operationId": "getC", "responses": {"200": {"description": "ok"}}},
+  "put": {"operationId": "putC", "responses": {"200": {"description": "ok"}}}},
+"/d": {"get": {"operationId": "runD", "responses": {"200": {"description": "ok"}}}, "put": {"operationId": "putD", "responses": {"200": {"description": "ok"}}}},
+"/e": {"get": {"operationId": "getE", "parameters": [{"name": "q", "in": "query", "required": true, "schema": {"type": "string"}}], "responses": {"200": {"description": "ok"}}},
+  "put": {"operationId": "putE", "responses": {"200": {"description": "ok"}}}},
+"/f": {"get": {"operationId": "getF", "parameters": [{"name": "x-team", "in": "header", "schema": {"type": "string"}}, {"name": "X-TEAM", "in": "query", "schema": {"type": "string"}},
+  {"name": "other", "in": "query", "schema": {"type": "string"}}], "responses": {"200": {"description": "ok"}}}}}}`
+
+// shaped compiles rules over places.
+func shaped(t *testing.T, change func(*calls.Rules)) *calls.APIs {
+	t.Helper()
+	d, err := spec.Load([]byte(places))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := calls.Rules{Document: d}
+	change(&rules)
+	all, err := calls.New(map[string]calls.Rules{"flow": rules}, expression.NewCompiler())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestBinds: a rule of parameters over every place where one can stand.
+func TestBinds(t *testing.T) {
+	all := shaped(t, func(r *calls.Rules) {
+		r.OpenBodies = true
+		r.Parameters = []calls.Parameter{
+			{Name: "team", Is: "principal.tenant"},
+			{Name: "X-Team", Is: "principal.tenant"},
+			{Name: "other", Is: `"fixed"`, Operations: []string{"getB"}},
+		}
+	})
+	who := agent("t1", identity.Read, identity.Write, identity.Delete)
+	for _, row := range []struct {
+		operation, args, want string
+		headers, tenant       string
+	}{
+		{operation: "getA", args: `{}`, want: "GET /a/t1"},
+		{operation: "getA", args: `{"path": {"team": {"a": 1}}}`, want: "permission_denied parameter_rule /path/team this team is not one that you may use"},
+		{operation: "getA", args: `{"path": {"team": null}}`, want: "permission_denied parameter_rule /path/team this team is not one that you may use"},
+		{operation: "getB", args: `{}`, want: "GET /b?other=fixed", headers: "t1"},
+		{operation: "getB", args: `{"headers": {"X-TEAM": "t1"}}`, want: "GET /b?other=fixed", headers: "t1"},
+		{operation: "getB", args: `{"headers": {"x-team": "t2"}}`, want: "permission_denied parameter_rule /headers/x-team this X-Team is not one that you may use"},
+		{operation: "getB", args: `{"query": {"other": "else"}}`, want: "permission_denied parameter_rule /query/other this other is not one that you may use"},
+		{operation: "patchA", args: `{"body": {"x": "1"}}`, want: `PATCH /a/t1 {"x":"1"}`},
+		{operation: "patchA", args: `{"body": {"team": "t2"}}`, want: "permission_denied parameter_rule /body/team this team is not one that you may use"},
+		{operation: "patchA", args: `{"body": {"team": "t1"}}`, want: `PATCH /a/t1 {"team":"t1"}`},
+		{operation: "patchA", args: `{"path": {"team": "t2"}, "body": {"team": "t3"}}`, want: "permission_denied parameter_rule /path/team this team is not one that you may use"},
+		{operation: "putB", args: `{"body": {"x": "1"}}`, want: `PUT /b {"x":"1","team":"t1"}`},
+		{operation: "putB", args: `{}`, want: "PUT /b"},
+		{operation: "bulkB", args: `{"body": [{"team": "t1"}, 1, {"team": "t2"}]}`, want: "permission_denied parameter_rule /body/2/team this team is not one that you may use"},
+		{operation: "bulkB", args: `{"body": [{"team": "t1"}, {"x": 1}, 2]}`, want: `POST /b [{"team":"t1"},{"x":1},2]`},
+		{operation: "dropB", args: `{}`, want: "DELETE /b"},
+		{operation: "putB", args: `{"body": {"team": "t1"}}`, want: `PUT /b {"team":"t1"}`},
+		{operation: "getB", args: `{"headers": {"X-Else": "e"}}`, want: "GET /b?other=fixed", headers: "t1"},
+		{operation: "getB", args: `{"query": {"OTHER": "x"}}`, want: `invalid_argument schema /query/OTHER unknown query parameter "OTHER"; did you mean other?`},
+		{operation: "getF", args: `{"query": {"other": "free", "X-TEAM": "free"}}`, want: "GET /f?X-TEAM=free&other=free"},
+		{operation: "getF", args: `{"headers": {"x-team": "t2"}}`, want: "permission_denied parameter_rule /headers/x-team this X-Team is not one that you may use"},
+		{operation: "putB", args: `{"body": {"team": null}}`, tenant: "null", want: "permission_denied parameter_rule /body/team this team is not one that you may use"},
+		{operation: "putB", args: `{"body": {"team": {}}}`, tenant: "{}", want: "permission_denied parameter_rule /body/team this team is not one that you may use"},
+	} {
+		who := who
+		if row.tenant != "" {
+			who.Tenant = row.tenant
+		}
+		got := tried(all, who, calls.Ask{Operation: row.operation, Writes: !strings.HasPrefix(row.operation, "get")}, object(t, row.args))
+		if got != row.want {
+			t.Errorf("%s %s\n got %s\nwant %s", row.operation, row.args, got, row.want)
+		}
+		if row.headers == "" {
+			continue
+		}
+		r, _ := all.Reach(who, "flow", "")
+		args, _ := calls.Arguments(object(t, row.args))
+		permit, err := r.Permit(who, calls.Ask{Operation: row.operation, Arguments: args})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if plan, _ := permit.Plan(); plan.Request.Header.Get("X-Team") != row.headers {
+			t.Errorf("%s: %v", row.args, plan.Request.Header)
+		}
+	}
+	var binds []string
+	d, _ := spec.Load([]byte(places))
+	for _, op := range d.Operations {
+		binds = append(binds, fmt.Sprint(op.ID, all.Binds("flow", op)))
+	}
+	if got := strings.Join(binds, " "); got != "get0[] getA[0] patchA[0] postA[0] getB[1 2] bulkB[] putB[0] dropB[] askC[] getC[] putC[] runD[] putD[] getE[] putE[] getF[]" {
+		t.Error(got)
+	}
+	if all.Binds("shop", d.Operations[0]) != nil {
+		t.Error("rules of no API bind")
+	}
+}
+
+// TestPlan: the mode of each class, what comes before a write, and which replaces a part.
+func TestPlan(t *testing.T) {
+	all := shaped(t, func(r *calls.Rules) {
+		r.Write = map[classify.Class]write.Mode{classify.Destructive: write.Deny}
+		r.Partial = []string{"putB"}
+		r.Access.Rules = []classify.Rule{{Operations: []string{"askC"}, Class: classify.Read}, {Operations: []string{"runD"}, Class: classify.Write}}
+	})
+	for _, row := range []struct{ operation, args, scopes, want string }{
+		{"patchA", `{"path": {"team": "t"}, "body": {}}`, "read write", "review GET /a/t false"},
+		{"patchA", `{"path": {"team": "t"}, "body": {}}`, "write", "review  false"},
+		{"postA", `{"path": {"team": "t"}}`, "read write", "review  false"},
+		{"putB", `{"body": {}}`, "read write", "review GET /b true"},
+		{"dropB", `{}`, "read delete", "deny GET /b false"},
+		{"putC", `{}`, "read write", "review GET /c false"},
+		{"putD", `{}`, "read write", "review  false"},
+		{"putE", `{}`, "read write", "review  false"},
+	} {
+		var scopes []identity.Scope
+		for _, s := range strings.Fields(row.scopes) {
+			scopes = append(scopes, identity.Scope(s))
+		}
+		who := agent("t", scopes...)
+		r, err := all.Reach(who, "flow", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		args, err := calls.Arguments(object(t, row.args))
+		if err != nil {
+			t.Fatal(err)
+		}
+		permit, err := r.Permit(who, calls.Ask{Operation: row.operation, Arguments: args, Writes: true})
+		if err != nil {
+			t.Errorf("%+v: %v", row, err)
+			continue
+		}
+		plan, _ := permit.Plan()
+		before := ""
+		if plan.Before != nil {
+			p, _ := plan.Before.Plan()
+			before = p.Request.Method + " " + p.Request.Target()
+		}
+		if got := fmt.Sprintf("%s %s %t", plan.Mode, before, plan.Partial); got != row.want || plan.API != "flow" || plan.Operation.ID != row.operation || plan.Who.ID != who.ID {
+			t.Errorf("%+v: %s", row, got)
+		}
+	}
+}
+
+// TestNamed: which API is meant, and what is said of others.
+func TestNamed(t *testing.T) {
+	d, err := spec.Load([]byte(places))
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(names ...string) *calls.APIs {
+		rules := map[string]calls.Rules{}
+		for _, n := range names {
+			rules[n] = calls.Rules{Document: d}
+		}
+		all, err := calls.New(rules, expression.NewCompiler())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	who := agent("t", identity.Read)
+	for _, row := range []struct {
+		all  *calls.APIs
+		who  identity.Principal
+		name string
+		want string
+	}{
+		{of("flow"), who, "", "flow"},
+		{of("flow", "shop"), who, "shop", "shop"},
+		{of("flow", "shop"), who, "", "invalid_argument /source say which API: there are flow, shop [flow shop]"},
+		{of("flow", "shop"), who, "shpo", `not_found /source there is no API "shpo"; did you mean shop? [shop]`},
+		{of("flow", "shop"), narrowed(who, "flow"), "", "flow"},
+		{of("flow", "shop"), narrowed(who, "flow"), "shop", `not_found /source there is no API "shop" []`},
+		{of("flow"), narrowed(who, "x"), "flow", "not_found /source there is no API here []"},
+		{of(), who, "", "not_found /source there is no API here []"},
+		{nil, who, "", "not_found /source there is no API here []"},
+	} {
+		got := ""
+		r, err := row.all.Reach(row.who, row.name, "/source")
+		if err != nil {
+			p := problem.Of(err)
+			got = fmt.Sprintf("%s %s %s %v", p.Code, p.Pointer, p.Detail, p.Near)
+		} else {
+			got = r.Name
+		}
+		if got != row.want {
+			t.Errorf("%q: %s, want %s", row.name, got, row.want)
+		}
+	}
+	all := of("shop", "flow")
+	if !all.Has("flow") || all.Has("flew") || (*calls.APIs)(nil).Has("flow") || !slices.Equal(all.Names(), []string{"flow", "shop"}) || (*calls.APIs)(nil).Names() != nil {
+		t.Error("names:", all.Names())
+	}
+	if rules, classes, ok := all.Rules("flow"); !ok || rules.Document != d || classes.Of(d.Operations[0]).Class != classify.Read {
+		t.Error("the rules of flow aren't told")
+	}
+	if _, _, ok := all.Rules("flew"); ok {
+		t.Error("there are rules of no API")
+	}
+}
+
+// TestSight: who, operation → why it isn't seen, and by which rule.
+func TestSight(t *testing.T) {
+	all := shaped(t, func(r *calls.Rules) {
+		r.Access.Rules = []classify.Rule{{Operations: []string{"postA"}, Class: classify.Forbidden, Reason: "r", Instead: "i"}, {Operations: []string{"dropB"}, Class: classify.Excluded}}
+		r.Shown = []string{"* /a*", "* /b"}
+		r.Hidden = []calls.Hidden{{Fields: []string{"x"}}, {Operations: []string{"bulkB"}, When: `principal.tenant == "t1"`}, {Tags: []string{"Keys"}}}
+	})
+	for _, row := range []struct {
+		who             identity.Principal
+		name, operation string
+		want            string
+	}{
+		{agent("t1"), "flow", "patchA", "flow.patchA   write"},
+		{agent("t1"), "", "PATCH /a/{team}", "flow.patchA   write"},
+		{agent("t1"), "flow", "postA", "flow.postA forbidden_operation access.0 delete"},
+		{agent("t1"), "flow", "dropB", "flow.dropB excluded_operation access.1 delete"},
+		{agent("t1"), "flow", "bulkB", "flow.bulkB hidden_operation hidden.1 write"},
+		{agent("t2"), "flow", "bulkB", "flow.bulkB   write"},
+		{agent("t2"), "flow", "getA", "flow.getA hidden_operation hidden.2 read"},
+		{narrowed(agent("t2"), "flow.getA"), "flow", "putB", "flow.putB operation_filter  write"},
+		{agent("t1"), "flow", "nothing", "flow"},
+		{agent("t1"), "shop", "putB", "shop"},
+	} {
+		s := all.Sight(row.who, row.name, row.operation)
+		got := s.API
+		if s.Operation != nil {
+			got = fmt.Sprintf("%s.%s %s %s %s", s.API, s.Operation.ID, s.Kind, strings.Join(s.Path, "."), s.Needs)
+		}
+		if got != row.want {
+			t.Errorf("%s: %q, want %q", row.operation, got, row.want)
+		}
+	}
+	only := shaped(t, func(r *calls.Rules) { r.Shown = []string{"getA"} })
+	if s := only.Sight(agent("t"), "flow", "getB"); s.Kind != calls.NotShown || strings.Join(s.Path, ".") != "shown" {
+		t.Error(s)
+	}
+	if got := fmt.Sprint(len(all.Hides(agent("t2"), "flow")), len(all.Hides(agent("t1"), "flow")), len(all.Hides(agent("t1"), "shop"))); got != "2 3 0" {
+		t.Error(got)
+	}
+}
+
+// TestReads: a Reach says whether there is something to read, and to write.
+func TestReads(t *testing.T) {
+	for list, want := range map[string]string{"flow": "true true", "flow.getA": "true false", "flow.putB": "false true", "flow.putB flow.getF": "true true", "flow.getA flow.putE": "true true"} {
+		r, err := shaped(t, func(*calls.Rules) {}).Reach(narrowed(agent("t"), strings.Fields(list)...), "flow", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(r.Reads, r.Writes); got != want {
+			t.Errorf("%s: %s, want %s", list, got, want)
+		}
+	}
+}
+
+// TestMoreFaults has what TestFaults leaves out.
+func TestMoreFaults(t *testing.T) {
+	d, err := spec.Load([]byte(places))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		rules calls.Rules
+		want  string
+	}{
+		{calls.Rules{Access: classify.Options{Rules: []classify.Rule{{Class: classify.Read}}}}, "apis.flow/Access/rules/0: a rule names operations or tags"},
+		{calls.Rules{Partial: []string{"putX"}}, `apis.flow/Partial/operations/0: no operation of the document is "putX"`},
+		{calls.Rules{Parameters: []calls.Parameter{{Name: "team", Is: "principal.x"}}}, `apis.flow/Parameters/0/Is: character 1 of the expression: a principal has no "x"`},
+		{calls.Rules{Parameters: []calls.Parameter{{Is: "principal.tenant"}}}, "apis.flow/Parameters/0: it needs a name and what it must be"},
+		{calls.Rules{Parameters: []calls.Parameter{{Name: "team", Is: "principal.tenant", Operations: []string{"getX"}}}}, `apis.flow/Parameters/0/operations/0: no operation of the document is "getX"`},
+		{calls.Rules{Parameters: []calls.Parameter{{Name: "team", Is: "principal.tenant", Operations: []string{"getB"}}}}, `apis.flow/Parameters/0/Name: no operation has a parameter or a field of a body called "team"`},
+		{calls.Rules{Hidden: []calls.Hidden{{Operations: []string{"getA"}, Fields: []string{"x", "Nope.x"}}}}, `apis.flow/Hidden/0/Fields/1: the document has no schema "Nope"`},
+		{calls.Rules{Hidden: []calls.Hidden{{Tags: []string{"Kays"}}}}, `apis.flow/Hidden/0/tags/0: no operation of the document has the tag "Kays"; did you mean Keys?`},
+	} {
+		row.rules.Document = d
+		if _, err := calls.New(map[string]calls.Rules{"flow": row.rules}, expression.NewCompiler()); err == nil || !strings.HasPrefix(err.Error(), row.want) {
+			t.Errorf("got  %v\nwant %s", err, row.want)
+		}
+	}
+	if _, err := calls.New(map[string]calls.Rules{"flow": {Document: d, Parameters: []calls.Parameter{{Name: "x", Is: "principal.tenant"}}}}, expression.NewCompiler()); err != nil {
+		t.Error("a field of a body can't be bound:", err)
+	}
+}
+
+// TestHides: what can't be told hides, from the asker; people see all but what is hidden from everybody.
+func TestHides(t *testing.T) {
+	all := shaped(t, func(r *calls.Rules) {
+		r.Hidden = []calls.Hidden{{Operations: []string{"getA"}, When: "principal.claims.none == 1"}, {Fields: []string{"x"}}, {Fields: []string{"team"}, When: `principal.tenant == "t1"`}}
+	})
+	who := agent("t1", identity.Read, identity.Write)
+	r, err := all.Reach(who, "flow", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.View.Operation("getA"); problem.CodeOf(err) != problem.NotFound {
+		t.Error("what can't be told is seen:", err)
+	}
+	if got := fmt.Sprint(r.Shows("x"), r.Shows("team"), r.Shows("y")); got != "false false true" {
+		t.Error(got)
+	}
+	permit, err := r.Permit(who, calls.Ask{Operation: "putC", Writes: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, _ := permit.Plan()
+	if got := fmt.Sprint(plan.Whole.Field("", "x"), plan.Whole.Field("", "team"), plan.View.Field("", "team"), plan.Partial); got != "false true false false" {
+		t.Error(got)
+	}
+	if again, _ := all.Reach(agent("t2"), "flow", ""); again == r {
+		t.Error("who sees otherwise has the same reach")
+	}
+	if again, _ := all.Reach(who, "flow", ""); again != r {
+		t.Error("a reach isn't kept")
+	}
+}

@@ -1,0 +1,229 @@
+package calls
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// An Ask is a call that somebody wants to make.
+type Ask struct {
+	Operation string // as view.View.Operation takes it
+	Arguments validate.Arguments
+	Writes    bool // it is asked for as a write; what only reads isn't one, and the other way round
+}
+
+// A Permit is one call that policy lets be made. Only a Reach makes one that works; the zero Permit refuses.
+type Permit struct{ plan *Plan }
+
+// A Plan is what a Permit lets be sent.
+type Plan struct {
+	API       string
+	Operation *spec.Operation
+	Class     classify.Class
+	Mode      write.Mode         // how it may run, by the rules of the API; of what isn't access.Read
+	Partial   bool               // it leaves what it isn't given as it is, though it is a PUT
+	View      *visible.View      // of the asker: through which alone the answer is seen
+	Arguments validate.Arguments // as asked and bound
+	Body      value.Value        // that is sent; Null for none
+	Whole     *visible.View      // what is hidden from nobody but some: what a call changes is kept so, for reviewers who see more
+	Request   *request.Request   // without credentials
+	Before    *Permit            // reads what the call would change, by the same path; nil where the API has no such read for the asker
+	Who       identity.Principal
+}
+
+// Plan returns what may be sent, or a PermissionDenied problem for the zero Permit. It must not be changed.
+func (p Permit) Plan() (Plan, error) {
+	if p.plan == nil {
+		return Plan{}, problem.New(problem.PermissionDenied, "no permit")
+	}
+	return *p.plan, nil
+}
+
+// Permit lets who make a call within r, which is who's own, or refuses it: by scope, by the rules of parameters, and what
+// doesn't fit the operation as who sees it. Pointers are those of the tools: /operationId, /path/…, /query/…, /headers/…,
+// /body/….
+func (r *Reach) Permit(who identity.Principal, ask Ask) (Permit, error) {
+	op, err := r.View.Operation(ask.Operation)
+	if err != nil {
+		return Permit{}, r.absent(who, ask.Operation, err)
+	}
+	class := r.View.Class(op)
+	if err := suits(op, class, ask.Writes); err != nil {
+		return Permit{}, err
+	}
+	if s := scope(class); !who.Has(s) {
+		return Permit{}, &problem.Error{Code: problem.PermissionDenied, Kind: "scope", Scope: string(s), Pointer: "/operationId",
+			Detail: fmt.Sprintf("%s is a %s operation: it needs the scope %s", op.ID, class, s)}
+	}
+	plan, err := r.plan(who, op, ask.Arguments)
+	if err != nil {
+		return Permit{}, err
+	}
+	plan.Before = r.before(who, op, ask.Arguments)
+	return Permit{plan}, nil
+}
+
+// suits refuses a write that is asked for as a read, and the other way round: clients show people which of the two tools
+// is called.
+func suits(op *spec.Operation, class classify.Class, writes bool) error {
+	switch {
+	case class == classify.Read && writes:
+		return &problem.Error{Code: problem.InvalidArgument, Kind: "reads", Pointer: "/operationId", Detail: op.ID + " only reads", Suggestion: "call_api_read calls it at once"}
+	case class != classify.Read && !writes:
+		return &problem.Error{Code: problem.InvalidArgument, Kind: "writes", Pointer: "/operationId",
+			Detail: fmt.Sprintf("%s is a %s operation: it isn't called as a read", op.ID, class), Suggestion: "call_api_write proposes it"}
+	}
+	return nil
+}
+
+// plan checks and binds arguments, and builds what is sent.
+func (r *Reach) plan(who identity.Principal, op *spec.Operation, args validate.Arguments) (*Plan, error) {
+	args, err := r.bind(who, op, args)
+	if err != nil {
+		return nil, err
+	}
+	checked, err := r.checker.Check(op, args)
+	if err != nil {
+		return nil, err
+	}
+	built, err := request.Build(checked)
+	if err != nil {
+		return nil, err
+	}
+	body, _ := checked.Body()
+	class := r.View.Class(op)
+	return &Plan{API: r.Name, Operation: op, Class: class, Mode: r.api.mode(class), Partial: r.api.partial(op), View: r.View, Whole: r.api.whole, Arguments: args, Body: body, Request: built, Who: who}, nil
+}
+
+// before returns what reads the thing that a call of op changes: the GET of the same path.
+func (r *Reach) before(who identity.Principal, op *spec.Operation, args validate.Arguments) *Permit {
+	if op.Method != "PUT" && op.Method != "PATCH" && op.Method != "DELETE" || !who.Has(identity.Read) {
+		return nil
+	}
+	for _, reads := range r.View.Operations() {
+		if reads.Method != "GET" || reads.Path != op.Path || r.View.Class(reads) != classify.Read {
+			continue
+		}
+		if plan, err := r.plan(who, reads, validate.Arguments{Path: args.Path}); err == nil {
+			return &Permit{plan}
+		}
+	}
+	return nil
+}
+
+// bind puts in what the rules of parameters say, and refuses what they don't allow.
+func (r *Reach) bind(who identity.Principal, op *spec.Operation, args validate.Arguments) (validate.Arguments, error) {
+	for _, rule := range r.api.parameters {
+		if !rule.about(op) {
+			continue
+		}
+		b := binding{parameter: rule, who: who}
+		for _, p := range op.Parameters {
+			if p.Name != rule.Name && !(p.In == "header" && strings.EqualFold(p.Name, rule.Name)) {
+				continue
+			}
+			place, at := &args.Path, "/path/"
+			switch p.In {
+			case "query":
+				place, at = &args.Query, "/query/"
+			case "header":
+				place, at = &args.Headers, "/headers/"
+			case "cookie":
+				continue
+			}
+			b.object(place, p.Name, at, true)
+		}
+		b.body(r.View, op, &args)
+		if b.err != nil {
+			return args, b.err
+		}
+	}
+	return args, nil
+}
+
+// A binding puts one rule to the arguments of one call.
+type binding struct {
+	parameter
+	who identity.Principal
+	err error
+}
+
+// value is what the parameter must be.
+func (b *binding) value() value.Value {
+	v, err := b.is.Eval(b.who)
+	for above := b.who.Above; above != nil && err == nil; above = above.Above {
+		var theirs value.Value
+		if theirs, err = b.is.Eval(*above); err == nil && theirs.String() != v.String() {
+			err = errors.New("it is another for the principal that this one was derived from")
+		}
+	}
+	if err != nil {
+		b.err = &problem.Error{Code: problem.PermissionDenied, Kind: "parameter_rule", Err: err,
+			Detail: fmt.Sprintf("which %s you may use can't be told", b.Name)}
+	}
+	return v
+}
+
+// object binds the member of an object called name (of a header, in any case); set says that a missing one is put in.
+func (b *binding) object(object *value.Value, name, at string, set bool) {
+	given := false
+	for _, m := range object.Members() {
+		if m.Name == name || at == "/headers/" && strings.EqualFold(m.Name, name) {
+			given = true
+			b.equal(m.Value, at+m.Name)
+		}
+	}
+	if !given && set && b.err == nil {
+		must := b.value()
+		*object = value.OfObject(append(object.Members()[:len(object.Members()):len(object.Members())], value.Member{Name: name, Value: must}))
+	}
+}
+
+// equal refuses what isn't the value, or holds anything else.
+func (b *binding) equal(given value.Value, at string) {
+	if given.Kind() == value.Array {
+		for i, v := range given.List() {
+			b.equal(v, fmt.Sprintf("%s/%d", at, i))
+		}
+		return
+	}
+	must := b.value()
+	if b.err == nil && (given.Kind() == value.Object || given.IsNull() || given.String() != must.String()) {
+		b.err = &problem.Error{Code: problem.PermissionDenied, Kind: "parameter_rule", Pointer: at, Detail: "this " + b.Name + " is not one that you may use"}
+	}
+}
+
+// body binds a field at the top of a body, or of each object of a list.
+func (b *binding) body(v *visible.View, op *spec.Operation, args *validate.Arguments) {
+	if op.Body == nil || !args.HasBody || b.err != nil {
+		return
+	}
+	declares := false
+	if content := op.Body.Preferred(); content != nil {
+		for _, f := range v.Object(v.Schema(content.Schema)).Fields {
+			declares = declares || f.Name == b.Name
+		}
+	}
+	switch args.Body.Kind() {
+	case value.Object:
+		b.object(&args.Body, b.Name, "/body/", declares)
+	case value.Array:
+		list := make([]value.Value, len(args.Body.List()))
+		for i, item := range args.Body.List() {
+			if list[i] = item; item.Kind() == value.Object {
+				b.object(&list[i], b.Name, fmt.Sprintf("/body/%d/", i), false)
+			}
+		}
+	}
+}

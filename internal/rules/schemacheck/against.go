@@ -1,0 +1,187 @@
+// Package schemacheck checks the arguments of a call against a class that describes what they are for: check_against of actions
+// and of operation tools.
+//
+// It stands before policy/writes, and joins package schema/check with views. The whole class is looked at, as its source
+// describes it at that moment. What is wrong with a field that the caller sees refuses the call. What is wrong with any
+// other, and that nothing could be checked, is a doubt that people who review are told: to the caller a hidden field is
+// one that isn't there, and a hidden class one that can't be read. It refuses declarations that name what isn't there.
+package schemacheck
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/fieldcheck"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// A Record says what arguments are of a record.
+type Record string
+
+// The records that arguments can be of.
+const (
+	New    Record = "new"    // all that it has: what the class needs must be given
+	Change Record = "change" // what becomes other: only what is given is checked
+)
+
+// A Declaration is check_against as an owner writes it. The zero one checks nothing.
+type Declaration struct {
+	Class  string            // "source.Class", or a bare name that one source has
+	Fields map[string]string // by argument, the field that it is for; other arguments are for the fields of their names
+	Record Record            // "" takes Change
+}
+
+// A Check is a declaration that was compiled. It never changes and may be used by many at once.
+type Check struct {
+	Class string // "source.Class"
+
+	arguments []string
+	fields    map[string]string // by argument; each has one
+	named     map[string]bool   // the arguments whose field the owner has named
+	changes   bool
+}
+
+// Compile compiles a declaration for a call with these arguments, against the rules in force and their catalogue. What is
+// wrong is given to wrong, with its place below the declaration; the Check is then not to be used.
+func Compile(p *policy.Policy, d Declaration, arguments []string, wrong func(at []string, format string, args ...any)) *Check {
+	class, visible, masked, err := p.Shown(d.Class)
+	if err != nil {
+		wrong([]string{"class"}, "%v", err)
+		return nil
+	}
+	if len(class.Fields) == 0 {
+		wrong([]string{"class"}, "nothing is known of the fields of %s: its source describes none of them, or can't read them", class.FullName())
+		return nil
+	}
+	c := &Check{Class: class.FullName(), arguments: arguments, fields: map[string]string{}, named: map[string]bool{}, changes: d.Record != New}
+	for _, name := range arguments {
+		c.fields[name] = name
+	}
+	if !c.name(d.Fields, class, wrong) {
+		return nil
+	}
+	if !slices.ContainsFunc(arguments, func(a string) bool { return class.Field(c.fields[a]) != nil }) {
+		wrong(nil, "no argument is called as a field of %s; fields says which argument is for which field", c.Class)
+	}
+	if c.changes {
+		return c
+	}
+	var needed []string
+	for _, f := range visible {
+		if f.Required && !f.Generated && !slices.Contains(masked, f.Name) && c.argument(f.Name) == "" {
+			needed = append(needed, f.Name)
+		}
+	}
+	if needed != nil {
+		wrong(nil, "a new record of %s needs %s, and no argument is for it; fields says which is, and record: change asks only for what is right in what is given",
+			c.Class, strings.Join(needed, ", "))
+	}
+	return c
+}
+
+// name takes the fields that an owner has named for arguments, and reports whether all is right with them.
+func (c *Check) name(fields map[string]string, class *schema.Class, wrong func([]string, string, ...any)) bool {
+	right := true
+	refuse := func(at []string, format string, args ...any) {
+		right = false
+		wrong(at, format, args...)
+	}
+	names := make([]string, len(class.Fields))
+	for i := range class.Fields {
+		names[i] = class.Fields[i].Name
+	}
+	for _, argument := range slices.Sorted(maps.Keys(fields)) {
+		at, field := []string{"fields", argument}, fields[argument]
+		if !slices.Contains(c.arguments, argument) {
+			refuse(at, "there is no argument %q%s", problem.Cut(argument), problem.DidYouMean(problem.Nearest(argument, c.arguments, 2)))
+			continue
+		}
+		if !slices.Contains(names, field) {
+			refuse(at, "%s has no field %q%s", c.Class, problem.Cut(field), problem.DidYouMean(problem.Nearest(field, names, 2)))
+		}
+		c.fields[argument], c.named[argument] = field, true
+	}
+	for i, a := range c.arguments {
+		for _, b := range c.arguments[:i] {
+			if c.fields[a] == c.fields[b] {
+				refuse([]string{"fields"}, "the arguments %s and %s are both for the field %s", b, a, c.fields[a])
+			}
+		}
+	}
+	return right
+}
+
+// argument returns the argument that is for a field; "" for none.
+func (c *Check) argument(field string) string {
+	for _, a := range c.arguments {
+		if c.fields[a] == field {
+			return a
+		}
+	}
+	return ""
+}
+
+// A Described is a class as its source describes it at a moment, and as one caller sees it.
+type Described struct {
+	Class *schema.Class // nil where there is none any more, or it can't be read
+	Why   string        // without a Class: why, for people who review
+	View  *policy.View  // of Class; nil where the caller sees none
+}
+
+// sees reports whether the caller knows what a field may hold.
+func (d *Described) sees(field string) bool {
+	return d.View != nil && d.View.Field(field) != nil && d.View.Mask(field) == nil
+}
+
+// Arguments checks args, an Object that stands at the place at. It returns one problem.InvalidArgument with a fault for each
+// thing that is wrong and that the caller may know: the argument, the rule of package check, and a sentence that names the
+// field. Without an error it returns what the caller may not know: it belongs into write.Request.Doubts.
+func (c *Check) Arguments(d Described, args value.Value, at string) ([]write.Doubt, error) {
+	if d.Class == nil || len(d.Class.Fields) == 0 {
+		why := d.Why
+		if why == "" {
+			why = "nothing is known of its fields"
+		}
+		return []write.Doubt{{Class: c.Class, Text: "it could not be checked: " + why}}, nil
+	}
+	var told []fieldcheck.Fault
+	var doubts []write.Doubt
+	o := fieldcheck.Options{At: at, Changes: c.changes, Fields: c.fields, Others: true, Key: keys(d.Class), Open: d.Class.Recordless}
+	for _, f := range fieldcheck.Record(pointers(d.Class), args, o) {
+		f.Pointer = strings.TrimSuffix(fieldcheck.Pointer(at, c.argument(f.Field)), "/") // of what is missing, too
+		if d.sees(f.Field) {
+			told = append(told, f)
+		} else {
+			doubts = append(doubts, write.Doubt{Class: c.Class, Field: f.Field, Text: f.Message})
+		}
+	}
+	for _, m := range args.Members() {
+		if field := c.fields[m.Name]; c.named[m.Name] && d.Class.Field(field) == nil {
+			doubts = append(doubts, write.Doubt{Class: c.Class, Field: field, Text: "there is no field " + field + " any more"})
+		}
+	}
+	if told != nil {
+		return nil, fieldcheck.Problem(told)
+	}
+	return doubts, nil
+}
+
+func pointers(c *schema.Class) []*schema.Field {
+	out := make([]*schema.Field, len(c.Fields))
+	for i := range c.Fields {
+		out[i] = &c.Fields[i]
+	}
+	return out
+}
+
+// keys reports which fields of a class hold ids.
+func keys(c *schema.Class) func(string) bool {
+	return func(field string) bool {
+		return slices.Contains(c.Key, field) || slices.ContainsFunc(c.Relations, func(r schema.Relation) bool { return slices.Contains(r.Fields, field) })
+	}
+}

@@ -1,0 +1,279 @@
+package schemacheck_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/schemacheck"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+func texts(all ...string) []value.Value {
+	out := make([]value.Value, len(all))
+	for i, s := range all {
+		out[i] = value.OfString(s)
+	}
+	return out
+}
+
+func read(t *testing.T, text string) value.Value {
+	t.Helper()
+	v, err := value.Read([]byte(text), 0)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return v
+}
+
+// account is a description with a field that rules deny and one that they mask.
+func account() schema.Class {
+	return schema.Class{Source: "org", Name: "Account", Recordless: true, Fields: []schema.Field{
+		{Name: "Id", Type: schema.String, NotNull: true, Required: true, Generated: true}, {Name: "Name", Type: schema.String, NotNull: true, Required: true, Length: 5},
+		{Name: "Industry", Type: schema.String, Values: texts("Banking", "Energy")}, {Name: "Active__c", Type: schema.Boolean, NotNull: true, Required: true},
+		{Name: "SSN__c", Type: schema.String, NotNull: true, Required: true, Length: 3}, {Name: "Rating", Type: schema.String, Values: texts("Hot", "Cold")}, {Name: "Where", Type: schema.Any},
+		{Name: "Flags", Type: schema.String, Native: "multipicklist", Values: texts("A", "B")}}}
+}
+
+var catalogue = []schema.Class{account(),
+	{Source: "org", Name: "Empty__c", Recordless: true},
+	{Source: "org", Name: "Lead", Recordless: true, Fields: []schema.Field{{Name: "Phone", Type: schema.String, NotNull: true, Required: true}, {Name: "Email", Type: schema.String}}},
+	{Source: "app", Name: "orders", Key: []string{"id"}, Relations: []schema.Relation{{Fields: []string{"buyer"}, Target: "orders", TargetFields: []string{"id"}}}, Fields: []schema.Field{
+		{Name: "id", Type: schema.Integer, NotNull: true, Required: true}, {Name: "buyer", Type: schema.Integer}, {Name: "n", Type: schema.Integer}, {Name: "doc", Type: schema.Any}}},
+	{Source: "crm", Name: "orders", Fields: []schema.Field{{Name: "id", Type: schema.Integer}}},
+}
+
+func rules(t *testing.T) *policy.Policy {
+	t.Helper()
+	p, err := policy.New(policy.Rules{Unlisted: true, Classes: map[string]policy.ClassRule{
+		"Account": {Denied: []string{"SSN__c"}, Mask: map[string]policy.Mask{"Rating": policy.Null}},
+		"Lead":    {Mask: map[string]policy.Mask{"Phone": policy.Null}}}}, catalogue)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+var (
+	whole  = identity.Principal{ID: "a", Scopes: []identity.Scope{identity.Read}}
+	narrow = identity.Principal{ID: "b", Scopes: []identity.Scope{identity.Read}, Classes: identity.List{Except: []string{"org.Account"}}}
+)
+
+// TestCompile is declarations and arguments → what is wrong with them.
+func TestCompile(t *testing.T) {
+	all := []string{"Name", "Industry", "active"}
+	named := map[string]string{"active": "Active__c"}
+	for _, c := range []struct {
+		d         schemacheck.Declaration
+		arguments []string
+		want      string
+	}{
+		{schemacheck.Declaration{Class: "Account", Fields: named, Record: schemacheck.New}, all, ""},
+		{schemacheck.Declaration{Class: "org.Account"}, []string{"Name", "dry"}, ""},
+		{schemacheck.Declaration{Class: "org.Account", Fields: map[string]string{"secret": "SSN__c"}}, []string{"secret"}, ""}, // the owner may; the caller isn't told
+		{schemacheck.Declaration{Class: "Lead", Record: schemacheck.New}, []string{"Email"}, ""},
+		{schemacheck.Declaration{Class: "Acount"}, all, "class: there is no such class; did you mean Account or org.Account?"},
+		{schemacheck.Declaration{Class: "orders"}, all, "class: 2 sources have such a class; write source.Class"},
+		{schemacheck.Declaration{Class: "Empty__c"}, all, "class: nothing is known of the fields of org.Empty__c: its source describes none of them, or can't read them"},
+		{schemacheck.Declaration{Class: "Account"}, []string{"a", "b"}, ": no argument is called as a field of org.Account; fields says which argument is for which field"},
+		{schemacheck.Declaration{Class: "Account"}, nil, ": no argument is called as a field of org.Account; fields says which argument is for which field"},
+		{schemacheck.Declaration{Class: "Account", Record: schemacheck.New}, all,
+			": a new record of org.Account needs Active__c, and no argument is for it; fields says which is, and record: change asks only for what is right in what is given"},
+		{schemacheck.Declaration{Class: "Account", Record: schemacheck.New}, []string{"Industry"},
+			": a new record of org.Account needs Name, Active__c, and no argument is for it; fields says which is, and record: change asks only for what is right in what is given"},
+		{schemacheck.Declaration{Class: "Account", Record: schemacheck.Change}, all, ""},
+		{schemacheck.Declaration{Class: "Account", Fields: map[string]string{"activ": "Active__c"}}, all, `fields.activ: there is no argument "activ"; did you mean active?`},
+		{schemacheck.Declaration{Class: "Account", Fields: map[string]string{"b": "Active__c"}, Record: schemacheck.New}, []string{"a"}, `fields.b: there is no argument "b"`}, // and no more is said
+		{schemacheck.Declaration{Class: "Account", Fields: map[string]string{"active": "Active_c"}}, all, `fields.active: org.Account has no field "Active_c"; did you mean Active__c?`},
+		{schemacheck.Declaration{Class: "Account", Fields: map[string]string{"active": "Name"}}, all, "fields: the arguments Name and active are both for the field Name"},
+	} {
+		var got []string
+		schemacheck.Compile(rules(t), c.d, c.arguments, func(at []string, format string, args ...any) {
+			got = append(got, strings.Join(at, ".")+": "+fmt.Sprintf(format, args...))
+		})
+		if text := strings.Join(got, "\n"); text != c.want {
+			t.Errorf("%+v %v: got\n%s\nwant\n%s", c.d, c.arguments, text, c.want)
+		}
+	}
+}
+
+func compiled(t *testing.T, d schemacheck.Declaration, arguments ...string) *schemacheck.Check {
+	t.Helper()
+	return schemacheck.Compile(rules(t), d, arguments, func(at []string, format string, args ...any) { t.Errorf("%v "+format, append([]any{at}, args...)...) })
+}
+
+// outcome is what a check says: to the caller, and to people who review.
+func outcome(doubts []write.Doubt, err error) string {
+	var out []string
+	if err != nil {
+		p := problem.Of(err)
+		out = append(out, fmt.Sprint(p.Code, " ", p.Pointer, " near ", p.Near))
+		for _, f := range p.Faults {
+			out = append(out, fmt.Sprint(f.Pointer, " ", f.Rule, " ", f.Message))
+		}
+	}
+	for _, d := range doubts {
+		out = append(out, fmt.Sprintf("doubt %s %s: %s", d.Class, d.Field, d.Text))
+	}
+	return strings.Join(out, "\n")
+}
+
+// TestArguments is arguments → what a caller who sees the class is told, and what people who review are.
+func TestArguments(t *testing.T) {
+	p, now := rules(t), account()
+	d := schemacheck.Declaration{Class: "Account", Fields: map[string]string{"active": "Active__c", "number": "SSN__c"}, Record: schemacheck.New}
+	check := compiled(t, d, "Name", "Industry", "active", "number", "Rating", "Where", "reason")
+	d.Record = schemacheck.Change
+	change := compiled(t, d, "Name", "Industry", "active", "number", "Rating", "Where", "reason")
+	const good = `"Name": "Acme", "active": true, "number": "123"`
+	for _, c := range []struct {
+		check  *schemacheck.Check
+		args   string
+		whole  string // what who sees the class is told
+		narrow string // what who doesn't see it is
+	}{
+		{check, `{` + good + `}`, "", ""},
+		{check, `{` + good + `, "Where": {"any": ["thing"]}, "reason": 5}`, "", ""},
+		{check, `{` + good + `, "Industry": "Bankin"}`,
+			"invalid_argument /arguments/Industry near [Banking]\n/arguments/Industry values Industry must be one of Banking, Energy, not \"Bankin\"; did you mean Banking?",
+			"doubt org.Account Industry: Industry must be one of Banking, Energy, not \"Bankin\"; did you mean Banking?"},
+		{check, `{"number": "123"}`,
+			"invalid_argument /arguments/Name near []\n/arguments/Name required Name is required\n/arguments/active required Active__c is required",
+			"doubt org.Account Name: Name is required\ndoubt org.Account Active__c: Active__c is required"},
+		{change, `{}`, "", ""},
+		{change, `{"Name": "Too long", "active": "yes"}`,
+			"invalid_argument /arguments/Name near []\n/arguments/Name length Name holds at most 5 characters, not 8\n/arguments/active type Active__c must be true or false, not the text \"yes\"",
+			"doubt org.Account Name: Name holds at most 5 characters, not 8\ndoubt org.Account Active__c: Active__c must be true or false, not the text \"yes\""},
+		// what nobody sees, or not whole
+		{change, `{"number": "1234"}`, "doubt org.Account SSN__c: SSN__c holds at most 3 characters, not 4", "doubt org.Account SSN__c: SSN__c holds at most 3 characters, not 4"},
+		{change, `{"Rating": "Warm"}`, "doubt org.Account Rating: Rating must be one of Hot, Cold, not \"Warm\"", "doubt org.Account Rating: Rating must be one of Hot, Cold, not \"Warm\""},
+		{check, `{"Name": "Acme", "active": true}`, "doubt org.Account SSN__c: SSN__c is required", "doubt org.Account SSN__c: SSN__c is required"},
+		{change, `{"Name": null, "number": 1}`, "invalid_argument /arguments/Name near []\n/arguments/Name required Name can't be null",
+			"doubt org.Account Name: Name can't be null\ndoubt org.Account SSN__c: SSN__c must be a text, not 1"},
+	} {
+		for _, who := range []identity.Principal{whole, narrow} {
+			want := c.whole
+			if who.ID == narrow.ID {
+				want = c.narrow
+			}
+			described := schemacheck.Described{Class: &now, View: p.Fresh(who, &now)}
+			if got := outcome(c.check.Arguments(described, read(t, c.args), "/arguments")); got != want {
+				t.Errorf("%s for %s: got\n%s\nwant\n%s", c.args, who.ID, got, want)
+			}
+		}
+	}
+}
+
+// TestNow: what counts is what the class is now.
+func TestNow(t *testing.T) {
+	p := rules(t)
+	check := compiled(t, schemacheck.Declaration{Class: "Account", Fields: map[string]string{"a": "Industry"}}, "a", "Name", "Phone")
+	args := read(t, `{"a": "Coal", "Name": "Acme Ltd", "Phone": 5}`)
+	grown, less, other := account(), account(), account()
+	grown.Fields = append(grown.Fields, schema.Field{Name: "Phone", Type: schema.String})
+	grown.Fields[1].Length, grown.Fields[2].Values = 20, texts("Coal")
+	less.Fields = less.Fields[:2]
+	other.Fields = nil
+	for _, c := range []struct {
+		name string
+		d    schemacheck.Described
+		want string
+	}{
+		{"as it was", schemacheck.Described{Class: &catalogue[0]}, "doubt org.Account Industry: Industry must be one of Banking, Energy, not \"Coal\"\ndoubt org.Account Name: Name holds at most 5 characters, not 8"},
+		{"longer, with another value and a field of the argument's name", schemacheck.Described{Class: &grown, View: p.Fresh(whole, &grown)}, "invalid_argument /Phone near []\n/Phone type Phone must be a text, not 5"},
+		{"without a field that was named", schemacheck.Described{Class: &less}, "doubt org.Account Name: Name holds at most 5 characters, not 8\ndoubt org.Account Industry: there is no field Industry any more"},
+		{"without fields", schemacheck.Described{Class: &other, View: p.Fresh(whole, &other)}, "doubt org.Account : it could not be checked: nothing is known of its fields"},
+		{"gone", schemacheck.Described{Why: "it isn't cached any more"}, "doubt org.Account : it could not be checked: it isn't cached any more"},
+	} {
+		if got := outcome(check.Arguments(c.d, args, "")); got != c.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, c.want)
+		}
+	}
+}
+
+// TestTable: a class of a database is described as well, with ids that are texts on the wire.
+func TestTable(t *testing.T) {
+	p := rules(t)
+	view, err := p.View(whole, "app.orders", "", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := compiled(t, schemacheck.Declaration{Class: "app.orders"}, "id", "buyer", "n", "doc")
+	for _, c := range []struct{ args, want string }{
+		{`{"id": "7", "buyer": "8", "n": 9, "doc": "x"}`, ""},
+		{`{"id": 7, "buyer": 8}`, ""},
+		{`{"buyer": "x", "n": "9", "doc": []}`, "invalid_argument /buyer near []\n/buyer type buyer must be a whole number of at most 64 bits, not the text \"x\"\n" +
+			"/n type n must be a whole number of at most 64 bits, not the text \"9\"\n/doc type doc must be a text, a number or a boolean, not a list"},
+	} {
+		if got := outcome(check.Arguments(schemacheck.Described{Class: &catalogue[3], View: view}, read(t, c.args), "")); got != c.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", c.args, got, c.want)
+		}
+	}
+}
+
+// TestHints is what the caller is told beforehand: nothing of what it doesn't see.
+func TestHints(t *testing.T) {
+	p := rules(t)
+	check := compiled(t, schemacheck.Declaration{Class: "Account", Fields: map[string]string{"active": "Active__c", "number": "SSN__c"}, Record: schemacheck.New},
+		"Name", "Industry", "active", "number", "Rating", "Where", "Flags", "reason")
+	declared := read(t, `{"type": "object", "properties": {"Name": {"maxLength": 80, "description": "d"}, "Industry": {"type": "string"}, "active": {"type": "string"}, "number": {}, "Rating": {}, "Where": {}, "Flags": {}, "reason": {}}, "required": ["Name"]}`)
+	now := account()
+	for _, c := range []struct {
+		view         *policy.View
+		hint, schema string
+	}{
+		{p.Fresh(whole, &now), `{"class_name":"Account","record":"new","fields":{"Name":"Name","Industry":"Industry","active":"Active__c","Where":"Where","Flags":"Flags"}}`,
+			`{"type":"object","properties":{"Name":{"maxLength":80,"description":"d","type":"string"},"Industry":{"type":"string","enum":["Banking","Energy"]},"active":{"type":"string"},"number":{},"Rating":{},"Where":{},"Flags":{"type":"string"},"reason":{}},"required":["Name","active"]}`},
+		{p.Fresh(narrow, &now), "null", string(declared.AppendJSON(nil))},
+	} {
+		if got := string(check.Hint(c.view).AppendJSON(nil)); got != c.hint {
+			t.Errorf("hint %s\nwant %s", got, c.hint)
+		}
+		if got := string(check.Narrowed(c.view, declared).AppendJSON(nil)); got != c.schema {
+			t.Errorf("schema %s\nwant %s", got, c.schema)
+		}
+	}
+	for _, c := range []struct {
+		record            schemacheck.Record
+		declared, narrows string
+	}{
+		{schemacheck.New, `{"properties":{"Id":{},"Name":{},"Active__c":{"default":true},"Industry":{"type":"number"}}}`,
+			`{"properties":{"Id":{"type":"string"},"Name":{"type":"string","maxLength":5},"Active__c":{"default":true,"type":"boolean"},"Industry":{"type":"number"}},"required":["Name"]}`},
+		{schemacheck.Change, `{"properties":{"Name":{}}}`, `{"properties":{"Name":{"type":"string","maxLength":5}}}`},
+	} {
+		check := compiled(t, schemacheck.Declaration{Class: "Account", Record: c.record}, "Id", "Name", "Active__c", "Industry")
+		if got := string(check.Narrowed(p.Fresh(whole, &now), read(t, c.declared)).AppendJSON(nil)); got != c.narrows {
+			t.Errorf("schema %s\nwant %s", got, c.narrows)
+		}
+	}
+	if got, _ := compiled(t, schemacheck.Declaration{Class: "Account"}, "Name").Hint(p.Fresh(whole, &now)).Get("record"); got.Text() != "change" {
+		t.Error(got)
+	}
+	many := make([]value.Value, 51)
+	for i := range many {
+		many[i] = value.OfInt(int64(i))
+	}
+	for _, c := range []struct {
+		f    schema.Field
+		want string
+	}{
+		{schema.Field{Type: schema.UUID}, `{"type":"string","format":"uuid"}`},
+		{schema.Field{Type: schema.Integer, Values: many[:50]}, `{"type":"integer","enum":` + string(value.OfArray(many[:50]).AppendJSON(nil)) + `}`},
+		{schema.Field{Type: schema.Integer, Values: many, Length: 4}, `{"type":"integer"}`},
+		{schema.Field{Type: schema.String, Length: 4}, `{"type":"string","maxLength":4}`},
+		{schema.Field{Type: schema.Any, Length: 4}, `{}`},
+	} {
+		if got := string(schemacheck.Argument(&c.f).AppendJSON(nil)); got != c.want {
+			t.Errorf("%s, want %s", got, c.want)
+		}
+	}
+	if !slices.ContainsFunc(now.Fields, func(f schema.Field) bool { return f.Name == "SSN__c" }) {
+		t.Fatal("the class has the field that is not told of")
+	}
+}

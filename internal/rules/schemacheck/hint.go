@@ -1,0 +1,115 @@
+package schemacheck
+
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/internal/fieldcheck"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// maxEnum is how many values of a field stand in the schema of an argument. Who wants more asks for the class.
+const maxEnum = 50
+
+// Hint returns what the caller of a view may know of the check: {"class_name", "fields": {argument: field}, "record"}; Null
+// where that is nothing. v is the caller's view of the class, nil for none.
+func (c *Check) Hint(v *policy.View) value.Value {
+	var fields []value.Member
+	for _, a := range c.arguments {
+		if seen(v, c.fields[a]) != nil {
+			fields = append(fields, value.Member{Name: a, Value: value.OfString(c.fields[a])})
+		}
+	}
+	if fields == nil {
+		return value.Value{}
+	}
+	record := New
+	if c.changes {
+		record = Change
+	}
+	return value.OfObject([]value.Member{{Name: "class_name", Value: value.OfString(v.Name())}, {Name: "record", Value: value.OfString(string(record))},
+		{Name: "fields", Value: value.OfObject(fields)}})
+}
+
+// Narrowed returns the JSON Schema of the arguments with what the class says of fields that v shows: the type, the allowed
+// values and the length, where the schema doesn't say it itself, and which must be given.
+func (c *Check) Narrowed(v *policy.View, arguments value.Value) value.Value {
+	listed, _ := arguments.Get("required")
+	required := slices.Clone(listed.List())
+	out := with(arguments, "properties", func(properties value.Value) value.Value {
+		for _, a := range c.arguments {
+			f := seen(v, c.fields[a])
+			if f == nil {
+				continue
+			}
+			properties = with(properties, a, func(declared value.Value) value.Value { return narrowed(declared, Argument(f)) })
+			said := slices.ContainsFunc(required, func(r value.Value) bool { return r.Text() == a })
+			declared, _ := properties.Get(a)
+			if _, filled := declared.Get("default"); !c.changes && f.Required && !f.Generated && !said && !filled {
+				required = append(required, value.OfString(a))
+			}
+		}
+		return properties
+	})
+	if len(required) == 0 {
+		return out
+	}
+	members := slices.DeleteFunc(slices.Clone(out.Members()), func(m value.Member) bool { return m.Name == "required" })
+	return value.OfObject(append(members, value.Member{Name: "required", Value: value.OfArray(required)}))
+}
+
+// seen returns a field of v whose values are not masked; nil for none.
+func seen(v *policy.View, field string) *schema.Field {
+	if v == nil || v.Mask(field) != nil {
+		return nil
+	}
+	return v.Field(field)
+}
+
+// with returns an object with another value of a member that it has.
+func with(object value.Value, name string, of func(value.Value) value.Value) value.Value {
+	members := slices.Clone(object.Members())
+	for i, m := range members {
+		if m.Name == name {
+			members[i].Value = of(m.Value)
+		}
+	}
+	return value.OfObject(members)
+}
+
+// narrowed adds to a schema what another says of the same type, and it doesn't.
+func narrowed(declared, more value.Value) value.Value {
+	a, says := declared.Get("type")
+	if b, _ := more.Get("type"); says && !value.Equal(a, b) {
+		return declared
+	}
+	members := slices.Clone(declared.Members())
+	for _, m := range more.Members() {
+		if _, has := declared.Get(m.Name); !has {
+			members = append(members, m)
+		}
+	}
+	return value.OfObject(members)
+}
+
+// Argument is the JSON Schema of an argument that is for f.
+func Argument(f *schema.Field) value.Value {
+	text := value.OfString
+	var members []value.Member
+	typ := map[schema.Type]string{schema.String: "string", schema.Integer: "integer", schema.Double: "number", schema.Decimal: "number", schema.Boolean: "boolean",
+		schema.Date: "string", schema.Day: "string", schema.UUID: "string", schema.Bytes: "string", schema.Array: "array", schema.JSON: "object"}[f.Type]
+	if typ != "" {
+		members = append(members, value.Member{Name: "type", Value: text(typ)})
+	}
+	if f.Type == schema.UUID {
+		members = append(members, value.Member{Name: "format", Value: text("uuid")})
+	}
+	if f.Values != nil && len(f.Values) <= maxEnum && !fieldcheck.Several(f) {
+		members = append(members, value.Member{Name: "enum", Value: value.OfArray(f.Values)})
+	}
+	if f.Length > 0 && typ == "string" {
+		members = append(members, value.Member{Name: "maxLength", Value: value.OfInt(int64(f.Length))})
+	}
+	return value.OfObject(members)
+}

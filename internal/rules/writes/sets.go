@@ -1,0 +1,99 @@
+package writes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/fieldcheck"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// sets returns what data sets of v's class, in the order of the class, with what the rules add for a new record.
+func (w *writer) sets(v *policy.View, data value.Value, op write.Op) ([]Set, error) {
+	given := map[string]Set{}
+	var faults []fieldcheck.Fault
+	for _, m := range data.Members() {
+		if f := v.Field(m.Name); w.action == Revert && f != nil && f.Generated {
+			continue // the source fills it in again
+		}
+		s, fault, err := w.set(v, m, op)
+		if err != nil {
+			return nil, err
+		}
+		if given[m.Name] = s; fault != nil {
+			faults = append(faults, *fault)
+		}
+	}
+	if op == write.OpCreate {
+		w.force(v, given)
+		faults = append(faults, w.missing(v, func(name string) bool { _, ok := given[name]; return ok })...)
+	}
+	if faults != nil {
+		return nil, fieldcheck.Problem(faults)
+	}
+	var out []Set
+	for i := range v.Class().Fields {
+		if s, ok := given[v.Class().Fields[i].Name]; ok {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+// set takes one member of data to a field, or says what is wrong with its value; what may not be set at all is an error.
+func (w *writer) set(v *policy.View, m value.Member, op write.Op) (Set, *fieldcheck.Fault, error) {
+	at := fieldcheck.Pointer(w.at+"/data", m.Name)
+	f, err := v.Setting(m.Name, at)
+	if err != nil {
+		return Set{}, nil, err
+	}
+	refuse := func(code problem.Code, kind, format string, args ...any) (Set, *fieldcheck.Fault, error) {
+		return Set{}, nil, &problem.Error{Code: code, Kind: kind, Pointer: at, Detail: fmt.Sprintf(format, args...)}
+	}
+	permitted := v.Rule().Permitted
+	switch {
+	case permitted != nil && w.action == "" && !slices.Contains(permitted, f.Name):
+		return refuse(problem.PermissionDenied, "not_permitted", "%s of %s can't be set; those that can are %s", f.Name, v.Name(), strings.Join(permitted, ", "))
+	case f.Generated:
+		return refuse(problem.InvalidArgument, "generated", "%s is filled in by the source", f.Name)
+	case f.Type == schema.Opaque:
+		return refuse(problem.Unsupported, "opaque", "%s is of a type that can only be read", f.Name)
+	case op == write.OpUpdate && slices.Contains(v.Key(), f.Name):
+		return refuse(problem.InvalidArgument, "key", "%s identifies the record and stays as it is", f.Name)
+	}
+	fitted, fault := fieldcheck.Value(f, m.Value, at, fieldcheck.Options{Key: v.ID})
+	if fault != nil {
+		return Set{}, fault, nil
+	}
+	s := Set{Field: f, Value: fitted}
+	if to, _ := v.Pointer(f.Name); !fitted.IsNull() {
+		s.Points = to.Target // "" of what is no pointer
+	}
+	return s, nil, nil
+}
+
+// force gives a new record what the asker's tenant scope asks for.
+func (w *writer) force(v *policy.View, given map[string]Set) {
+	for _, l := range v.Layers() {
+		c, _ := l.Filter.(query.Compare) // a tenant rule is one equality, or leads through a pointer
+		if l.Name != "tenant" || len(c.Path) != 1 {
+			continue
+		}
+		if _, named := given[c.Path[0]]; !named {
+			given[c.Path[0]] = Set{Field: v.Class().Field(c.Path[0]), Value: c.Value, Forced: true}
+		}
+	}
+}
+
+// missing are the values that a new record needs and isn't given. What a hidden field needs is not told: the source says it
+// to who reviews.
+func (w *writer) missing(v *policy.View, given func(string) bool) []fieldcheck.Fault {
+	settable := slices.DeleteFunc(slices.Clone(v.Fields()), func(f *schema.Field) bool { return v.Mask(f.Name) != nil })
+	return fieldcheck.Missing(settable, given, w.at+"/data")
+}

@@ -1,0 +1,250 @@
+package safefs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// tree makes a root with all that could lead out of it, and a secret beside it.
+func tree(t *testing.T) (root string, roots Roots) {
+	t.Helper()
+	dir := t.TempDir()
+	root = filepath.Join(dir, "root")
+	must(t, os.MkdirAll(filepath.Join(root, "folder", "deeper"), 0o755))
+	must(t, os.MkdirAll(filepath.Join(dir, "secret"), 0o755))
+	must(t, os.MkdirAll(filepath.Join(dir, "root-other"), 0o755))
+	must(t, os.WriteFile(filepath.Join(dir, "secret", "file"), []byte("secret"), 0o644))
+	must(t, os.WriteFile(filepath.Join(root, "file"), []byte("here"), 0o644))
+	must(t, os.WriteFile(filepath.Join(root, "folder", "file"), []byte("there"), 0o644))
+	must(t, os.Symlink(filepath.Join(dir, "secret"), filepath.Join(root, "out")))
+	must(t, os.Symlink("../secret/file", filepath.Join(root, "outfile")))
+	must(t, os.Symlink("folder", filepath.Join(root, "within")))
+	must(t, os.Symlink("file", filepath.Join(root, "withinfile")))
+	must(t, os.Symlink("nowhere", filepath.Join(root, "dangling")))
+	must(t, os.Symlink("loop", filepath.Join(root, "loop")))
+	must(t, syscall.Mkfifo(filepath.Join(root, "pipe"), 0o644))
+	l, err := net.Listen("unix", filepath.Join(root, "socket"))
+	must(t, err)
+	t.Cleanup(func() { l.Close() })
+	must(t, os.Truncate(write(t, filepath.Join(root, "large")), MaxFile+1))
+	must(t, os.Truncate(write(t, filepath.Join(root, "most")), MaxFile))
+	roots, err = New([]string{root})
+	must(t, err)
+	return root, roots
+}
+
+func write(t *testing.T, path string) string {
+	t.Helper()
+	must(t, os.WriteFile(path, nil, 0o644))
+	return path
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestOpen is a path below <dir> → how opening it as a folder ends. The root is <dir>/root.
+func TestOpen(t *testing.T) {
+	root, roots := tree(t)
+	dir := filepath.Dir(root)
+	for path, want := range map[string]error{
+		dir + "/root":                   nil,
+		dir + "/root/":                  nil,
+		dir + "/root//folder/./deeper/": nil,
+		dir + "/root/folder":            nil,
+		dir + "/root/nothing":           fs.ErrNotExist,
+		dir + "/root/file":              fs.ErrNotExist,
+		dir + "/root/file/deeper":       fs.ErrNotExist,
+		dir + "/root/out":               fs.ErrNotExist,
+		dir + "/root/within":            fs.ErrNotExist,
+		dir + "/root/within/deeper":     fs.ErrNotExist,
+		dir + "/root/loop":              fs.ErrNotExist,
+		dir + "/root/pipe":              fs.ErrNotExist,
+		dir + "/root/a:b":               fs.ErrNotExist,
+		dir:                             ErrOutside,
+		dir + "/secret":                 ErrOutside,
+		dir + "/root-other":             ErrOutside,
+		dir + "/roo":                    ErrOutside,
+		dir + "/root/../secret":         ErrOutside,
+		dir + "/root/folder/..":         ErrOutside,
+		dir + "/secret/../root":         ErrOutside,
+		dir + "/root\x00":               ErrOutside,
+		"root":                          ErrOutside,
+		"":                              ErrOutside,
+		"/":                             ErrOutside,
+		`C:\root`:                       ErrOutside,
+	} {
+		f, err := roots.Open(path)
+		if !errors.Is(err, want) || (err == nil) != (want == nil) {
+			t.Errorf("%q: %v, want %v", path, err, want)
+		}
+		if roots.Allows(path) != !errors.Is(want, ErrOutside) {
+			t.Errorf("%q: allowed: %t", path, roots.Allows(path))
+		}
+		if f != nil {
+			f.Close()
+		}
+	}
+	if _, err := (Roots{}).Open(root); !errors.Is(err, ErrOutside) {
+		t.Errorf("no roots: %v", err)
+	}
+	all, err := New([]string{"/"})
+	must(t, err)
+	if !all.Allows("/") || !all.Allows(root) {
+		t.Error("the root of all doesn't allow all")
+	}
+}
+
+// TestRead is the name of a file → what reading it gives.
+func TestRead(t *testing.T) {
+	root, roots := tree(t)
+	f, err := roots.Open(root)
+	must(t, err)
+	defer f.Close()
+	for name, want := range map[string]error{
+		"file": nil, "most": nil, "large": ErrTooLarge, "folder": ErrNotFile, "outfile": ErrNotFile, "withinfile": ErrNotFile, "dangling": ErrNotFile,
+		"loop": ErrNotFile, "pipe": ErrNotFile, "socket": ErrNotFile, "nothing": fs.ErrNotExist, "FILE": fs.ErrNotExist, "": fs.ErrNotExist,
+		".": fs.ErrNotExist, "..": fs.ErrNotExist, "../secret/file": fs.ErrNotExist, "folder/file": fs.ErrNotExist, `folder\file`: fs.ErrNotExist,
+		"/etc/passwd": fs.ErrNotExist, "file\x00": fs.ErrNotExist, "C:file": fs.ErrNotExist, "%2e%2e": fs.ErrNotExist, "file/": fs.ErrNotExist,
+	} {
+		data, err := f.Read(name)
+		if !errors.Is(err, want) || (err == nil) != (want == nil) {
+			t.Errorf("%q: %v, want %v", name, err, want)
+		}
+		if name == "file" && string(data) != "here" || name == "most" && len(data) != MaxFile {
+			t.Errorf("%s: %d bytes", name, len(data))
+		}
+		_, there := f.Modified(name)
+		if regular := want == nil || errors.Is(want, ErrTooLarge); there != regular {
+			t.Errorf("%q: a regular file: %t", name, there)
+		}
+		if err != nil && strings.Contains(err.Error(), root) {
+			t.Errorf("%q: the error shows the path: %v", name, err)
+		}
+	}
+	names, err := f.Folders()
+	if fmt.Sprint(names) != "[folder]" || err != nil {
+		t.Errorf("folders: %v, %v", names, err)
+	}
+}
+
+// TestDevice reads a device: it is not opened, for that alone can do something.
+func TestDevice(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mknod(filepath.Join(dir, "zero"), syscall.S_IFCHR|0o666, 1<<8|5); err != nil {
+		t.Skipf("LEFT OUT: devices: making one needs more rights: %v", err)
+	}
+	roots, err := New([]string{dir})
+	must(t, err)
+	f, err := roots.Open(dir)
+	must(t, err)
+	defer f.Close()
+	if _, err := f.Read("zero"); !errors.Is(err, ErrNotFile) {
+		t.Errorf("a device: %v", err)
+	}
+}
+
+// TestSwap reads a file and opens a folder while others swap them with links to outside: what is read is never theirs.
+func TestSwap(t *testing.T) {
+	root, roots := tree(t)
+	secret := filepath.Join(filepath.Dir(root), "secret")
+	f, err := roots.Open(root)
+	must(t, err)
+	defer f.Close()
+	stop, done := make(chan bool), make(chan bool)
+	go func() {
+		defer close(done)
+		file, folder := filepath.Join(root, "file"), filepath.Join(root, "folder")
+		must(t, os.Rename(file, file+".kept"))
+		must(t, os.Rename(folder, folder+".kept"))
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			os.Remove(file)
+			os.Remove(folder)
+			switch i % 3 {
+			case 0:
+				os.Link(file+".kept", file)
+				os.Mkdir(folder, 0o755)
+			case 1:
+				os.Symlink(filepath.Join(secret, "file"), file)
+				os.Symlink(secret, folder)
+			case 2:
+				syscall.Mkfifo(file, 0o644)
+			}
+		}
+	}()
+	read, opened := 0, 0
+	for until := time.Now().Add(300 * time.Millisecond); time.Now().Before(until); {
+		if data, err := f.Read("file"); err == nil {
+			read++
+			if string(data) != "here" {
+				t.Fatalf("read %q", data)
+			}
+		}
+		if sub, err := f.Folder("folder"); err == nil {
+			opened++
+			if names, _ := sub.Names(); fmt.Sprint(names) == "[file]" { // those of the secret folder
+				t.Fatalf("opened a folder with %v", names)
+			}
+			sub.Close()
+		}
+	}
+	close(stop)
+	<-done
+	if read == 0 || opened == 0 {
+		t.Errorf("read %d times, opened %d times: nothing was tried", read, opened)
+	}
+}
+
+// TestRoots is what may be a root.
+func TestRoots(t *testing.T) {
+	root, _ := tree(t)
+	for _, bad := range []string{filepath.Join(root, "nothing"), filepath.Join(root, "file"), filepath.Join(root, "dangling")} {
+		if _, err := New([]string{bad}); err == nil {
+			t.Errorf("%s is a root", bad)
+		}
+	}
+	// A root that is a link is what it leads to, by either name.
+	roots, err := New([]string{filepath.Join(root, "within")})
+	must(t, err)
+	for path, want := range map[string]bool{"within": true, "within/deeper": true, "folder": true, "folder/deeper": true, "file": false, "": false} {
+		if got := roots.Allows(filepath.Join(root, path)); got != want {
+			t.Errorf("%s: %t", path, got)
+		}
+	}
+	f, err := roots.Open(filepath.Join(root, "within", "deeper"))
+	must(t, err)
+	f.Close()
+}
+
+// TestNames lists a folder: by bytes, without names that are no text.
+func TestNames(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"b", "a", "é", "e\u0301", "x\xff"} {
+		write(t, filepath.Join(dir, name))
+	}
+	roots, err := New([]string{dir})
+	must(t, err)
+	f, err := roots.Open(dir)
+	must(t, err)
+	defer f.Close()
+	names, err := f.Names()
+	if want := "[a b e\u0301 é]"; fmt.Sprint(names) != want || err != nil {
+		t.Errorf("%q, %v", names, err)
+	}
+}

@@ -1,0 +1,179 @@
+package scaffold
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/suspect"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/policy"
+)
+
+// An API is an HTTP API as the configuration is to name it.
+type API struct {
+	Name     string // of the source
+	Document string // as the configuration says it: a path from its folder, or a URL
+	BaseURL  string // "" takes that of the document
+	Data     []byte // of the document
+}
+
+// OfAPI writes the configuration of an HTTP API, in which each operation of its document has a class.
+func OfAPI(a API) (Draft, error) {
+	contents, err := apis.Read(a.Data)
+	if err != nil {
+		return Draft{}, err
+	}
+	d := contents.Document
+	w := &apiWriter{API: a, d: d, title: strings.TrimSpace(cmp.Or(plain(d.Title, 60), a.Name)), rpc: remoteProcedures(d)}
+	w.classes, err = classify.New(d, classify.Options{RPCNames: w.rpc})
+	if err != nil {
+		return Draft{}, err
+	}
+	w.write()
+	draft := Draft{Text: w.b.String(), Operations: len(d.Operations), Confirm: strings.Count(w.b.String(), "# confirm")}
+	return draft, w.sound()
+}
+
+// sound makes sure that what was written says what is right, wherever the document is.
+func (w *apiWriter) sound() error {
+	const elsewhere = "https://document.example/"
+	text := strings.Replace(w.b.String(), "document: "+yamlQuoted(w.Document), "document: "+elsewhere, 1)
+	c, err := config.Parse("bailiwick.yaml", []byte(text), func(name string) (string, bool) {
+		if strings.Contains(text, "${"+name+"}") {
+			return "secret", true
+		}
+		return "", false
+	})
+	if err == nil {
+		err = c.Fetch(func(string) ([]byte, error) { return w.Data, nil })
+	}
+	if err == nil {
+		_, err = policy.New(c.Rules, nil)
+	}
+	if err != nil {
+		return fmt.Errorf("the rules that were guessed for %s are not right, which is a fault of this program: %w", w.Name, err)
+	}
+	return nil
+}
+
+// remoteProcedures reports whether the document is one of remote procedures: nearly all is POST, and names say the rest.
+func remoteProcedures(d *spec.Document) bool {
+	named := 0
+	for _, op := range d.Operations {
+		last := op.Path[strings.LastIndexByte(op.Path, '/')+1:]
+		if op.Method == "POST" && last != "" && 'A' <= last[0] && last[0] <= 'Z' {
+			named++
+		}
+	}
+	return named > 0 && named*10 >= len(d.Operations)*9
+}
+
+// base returns the URL that calls go to, and whether the document or whoever asks says it.
+func (w *apiWriter) base() (string, bool) {
+	if w.BaseURL != "" {
+		return w.BaseURL, true
+	}
+	from, err := url.Parse(w.Document)
+	if err != nil || from.Host == "" {
+		from = &url.URL{}
+	}
+	for _, server := range append(slices.Clone(w.d.Servers), "/") {
+		u, err := url.Parse(server)
+		if err != nil {
+			continue
+		}
+		u = from.ResolveReference(u)
+		if (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == "" && !strings.Contains(u.Host, "{") {
+			return strings.TrimSuffix(u.String(), "/"), true
+		}
+	}
+	return "https://" + strings.ReplaceAll(w.Name, "_", "-") + ".example", false
+}
+
+// A group is operations that one rule classes.
+type group struct {
+	class classify.Class
+	kind  suspect.Kind // what they are suspected of
+	ops   []*spec.Operation
+}
+
+// groups puts each operation into one group: those for nobody first, then by class.
+func (w *apiWriter) groups() []group {
+	by := map[suspect.Kind][]*spec.Operation{}
+	for _, op := range w.d.Operations {
+		kind := suspect.Of(op, w.classes.Of(op).Class)
+		by[kind] = append(by[kind], op)
+	}
+	var out []group
+	for _, kind := range suspect.Kinds() {
+		class := classify.Forbidden
+		if kind == suspect.Shows {
+			class = classify.Excluded
+		}
+		if by[kind] != nil {
+			out = append(out, group{class, kind, by[kind]})
+		}
+	}
+	for _, class := range []classify.Class{classify.Read, classify.Write, classify.Destructive} {
+		g := group{class: class}
+		for _, op := range by[""] {
+			if w.classes.Of(op).Class == class {
+				g.ops = append(g.ops, op)
+			}
+		}
+		if g.ops != nil {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// secrets are the texts of schemas whose names say credential, sorted.
+func (w *apiWriter) secrets() []string {
+	all := visible.New(w.d, nil, visible.Filter{})
+	found := map[string]bool{}
+	for _, name := range w.d.Names() {
+		for _, f := range all.Object(w.d.Schema(w.d.Named(name))).Fields {
+			if denylist.Credential(f.Name) && !tells(f.Name) && !strings.Contains(f.Name, ".") && slices.Contains(all.Schema(f.Schema).Types, "string") {
+				found[f.Name] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// tells reports whether a name says that the field tells about a credential, or is one that opens nothing.
+func tells(name string) bool {
+	said := denylist.Words(name)
+	about := []string{"time", "date", "at", "on", "duration", "type", "url", "name", "id", "enabled", "expired", "expiry", "hint", "policy", "restriction", "rotation", "required"}
+	return slices.Contains(about, said[len(said)-1]) || slices.ContainsFunc(said, func(s string) bool {
+		return slices.Contains([]string{"page", "next", "continuation", "sync"}, s) && slices.Contains(said, "token")
+	})
+}
+
+// owner returns the path parameter by which most operations say whose things they are about, and how many say it.
+func (w *apiWriter) owner() (name string, of int) {
+	count := map[string]int{}
+	for _, op := range w.d.Operations {
+		for _, p := range op.Parameters {
+			if ws := words(p.Name); p.In == "path" && (slices.Contains(tenantWords, ws[0]) || ws[0] == "team") {
+				count[p.Name]++
+			}
+		}
+	}
+	for _, n := range slices.Sorted(maps.Keys(count)) {
+		if count[n] > of {
+			name, of = n, count[n]
+		}
+	}
+	return name, of
+}

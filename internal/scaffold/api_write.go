@@ -1,0 +1,228 @@
+package scaffold
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/netguard"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/suspect"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
+)
+
+// An apiWriter writes the configuration of an API.
+type apiWriter struct {
+	API
+	d       *spec.Document
+	title   string
+	rpc     bool
+	classes *classify.Rules
+	b       strings.Builder
+}
+
+func (w *apiWriter) line(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n", args...) }
+
+func (w *apiWriter) write() {
+	w.line(`# Written by "bailiwick init". What is marked "confirm" was guessed from names: read it before agents are let in.`)
+	w.line(`#   bailiwick check                            what agents would see`)
+	w.line(`#   bailiwick token create --name my-agent     a token for an agent`)
+	w.line(`#   bailiwick serve                            let it in`)
+	w.line("listen: %s   # where agents connect; only this machine can reach it", config.DefaultListen)
+	w.line("store: %s   # Bailiwick's own memory: tokens, changes and the audit", config.DefaultStore)
+	w.line("sources:")
+	w.line("  %s:", w.Name)
+	w.line("    openapi:")
+	w.line("      document: %s   # %s, %d operations", yamlQuoted(w.Document), w.title, len(w.d.Operations))
+	base, said := w.base()
+	if !said {
+		w.line("      # confirm: the document doesn't say where the API is. Write its address here.")
+	}
+	w.line("      base_url: %s", yamlQuoted(base))
+	w.credential()
+	w.line("")
+	w.line("gates: {writes: review}   # what isn't read waits for a person; off lets agents only read")
+	w.line("")
+	w.line("apis:")
+	w.line("  %s:", w.Name)
+	w.line("    # Each operation has its class here. One that a later document has is absent, by the last rule, until somebody")
+	w.line("    # classes it. Take a line out to hide an operation, move it to class it otherwise.")
+	if w.rpc {
+		w.line("    # confirm: all is POST, so the classes are by the names: Get, List and Search read, Delete and Remove destroy.")
+	}
+	w.line("    access:")
+	for _, g := range w.groups() {
+		w.group(g)
+	}
+	w.line("      - {operations: [\"*\"], class: excluded}")
+	w.fields()
+	if name, of := w.owner(); of > 1 {
+		w.line("    # confirm: %d operations say by %s whose things they are about. This keeps each agent to those of the tenant of", of, name)
+		w.line("    # its token; operations without it are not kept to anything.")
+		w.line("    #parameters:")
+		w.line("    #  - {name: %s, is: principal.tenant}", yamlText(name))
+	}
+}
+
+// group writes a rule with its operations, by the groups of the document.
+func (w *apiWriter) group(g group) {
+	switch {
+	case g.kind == suspect.Shows:
+		w.line("      # confirm: %s. They are absent.", g.kind.Reason())
+	case g.kind != "":
+		w.line("      # confirm: never for agents: by their names, %s.", g.kind.Reason())
+	}
+	w.line("      - class: %s", g.class)
+	if g.class == classify.Forbidden {
+		w.line("        reason: %s", yamlQuoted(g.kind.Reason()))
+		w.line("        instead: %s", yamlQuoted("A person does it in "+strings.TrimSuffix(w.title, " API")))
+	}
+	w.line("        operations:")
+	var order []string
+	by := map[string][]*spec.Operation{}
+	for _, op := range g.ops {
+		of := op.Groups()
+		if len(of) == 0 {
+			of = []string{""}
+		}
+		if by[of[0]] == nil {
+			order = append(order, of[0])
+		}
+		by[of[0]] = append(by[of[0]], op)
+	}
+	for _, name := range order {
+		if len(order) > 1 {
+			w.line("          # %s", plain(name, 80))
+		}
+		for _, op := range by[name] {
+			w.operation(g, op)
+		}
+	}
+}
+
+// operation writes a line about one operation: by its id where the document gives it one, else by method and path.
+func (w *apiWriter) operation(g group, op *spec.Operation) {
+	name, about := op.Name(), op.Summary
+	if op.Declared {
+		name = op.ID
+		if about == "" || strings.HasSuffix(op.Path, "/"+about) { // of remote procedures, path and summary repeat the id
+			about, _, _ = strings.Cut(op.Description, "\n")
+		}
+	}
+	notes := []string{plain(about, 90)}
+	switch {
+	case op.Declared && !w.rpc && about != "":
+		notes[0] = op.Name() + ": " + notes[0]
+	case op.Declared && !w.rpc:
+		notes[0] = op.Name()
+	}
+	if op.Deprecated {
+		notes = append(notes, "(deprecated)")
+	}
+	switch {
+	case g.class == classify.Write && suspect.Reads(op):
+		notes = append(notes, "confirm: it may only read")
+	case g.class == classify.Read && suspect.Writes(op):
+		notes = append(notes, "confirm: it may change something")
+	}
+	notes = slices.DeleteFunc(notes, func(s string) bool { return s == "" })
+	if len(notes) == 0 {
+		w.line("          - %s", operationText(name))
+		return
+	}
+	w.line("          - %s   # %s", operationText(name), strings.Join(notes, "  # "))
+}
+
+var plainOperation = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_ ./{}-]*$`)
+
+// operationText writes the name of an operation, in quotes where YAML would read something else.
+func operationText(s string) string {
+	if plainOperation.MatchString(s) && strings.TrimSpace(s) == s && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(s)) {
+		return s
+	}
+	return yamlQuoted(s)
+}
+
+// fields proposes to hide fields that look like credentials.
+func (w *apiWriter) fields() {
+	fields := w.secrets()
+	if fields == nil {
+		return
+	}
+	w.line("    hidden:")
+	w.line("      # confirm: they look like credentials by their names; they are in no answer, and no argument.")
+	w.line("      - fields:")
+	for _, f := range fields {
+		w.line("          - %s", yamlText(f))
+	}
+}
+
+// credential writes what the security schemes of the document ask for.
+func (w *apiWriter) credential() {
+	schemes := w.d.Lookup("#/components/securitySchemes")
+	if w.d.Dialect == spec.Swagger2 {
+		schemes = w.d.Lookup("#/securityDefinitions")
+	}
+	var found []string
+	for name, s := range schemes.Members() {
+		if line := w.scheme(s); line != "" {
+			found = append(found, fmt.Sprintf("%s   # %s", line, plain(name, 40)))
+		}
+	}
+	if found == nil {
+		w.line("      # confirm: the document doesn't say how callers show who they are. If the API asks for it, one of these:")
+		w.line("      #credential: {bearer: \"%s\"}", w.variable("TOKEN"))
+		w.line("      #credential: {header: {name: X-API-Key, value: \"%s\"}}", w.variable("KEY"))
+		return
+	}
+	w.line("      # The document says that callers show who they are like this. The secret comes from the environment: let it be")
+	w.line("      # one that may do no more than agents should.")
+	w.line("      credential: %s", found[0])
+	for _, other := range found[1:] {
+		w.line("      #credential: %s", other)
+	}
+}
+
+// scheme writes a credential for a security scheme; "" for one that a gateway can't use.
+func (w *apiWriter) scheme(s spec.Raw) string {
+	name := s.Get("name").Text()
+	switch kind, scheme := s.Get("type").Text(), strings.ToLower(s.Get("scheme").Text()); {
+	case kind == "basic" || kind == "http" && scheme == "basic":
+		return fmt.Sprintf(`{basic: {user: "%s", password: "%s"}}`, w.variable("USER"), w.variable("PASSWORD"))
+	case kind == "http" && scheme == "bearer" || kind == "openIdConnect":
+		return fmt.Sprintf(`{bearer: "%s"}`, w.variable("TOKEN"))
+	case kind == "apiKey" && s.Get("in").Text() == "header" && strings.EqualFold(name, "Authorization"):
+		return fmt.Sprintf(`{header: {name: Authorization, value: "%s"}}`, w.variable("AUTHORIZATION"))
+	case kind == "apiKey" && (s.Get("in").Text() == "header" && !visible.Refused(name) || s.Get("in").Text() == "query" && name != ""):
+		return fmt.Sprintf(`{%s: {name: %s, value: "%s"}}`, s.Get("in").Text(), yamlQuoted(name), w.variable("KEY"))
+	case kind == "oauth2":
+		flow := s.Get("flows").Get("clientCredentials")
+		if s.Get("flow").Text() == "application" {
+			flow = s
+		}
+		at := flow.Get("tokenUrl").Text()
+		if _, err := netguard.Parse(at); err == nil {
+			return fmt.Sprintf(`{oauth: {token_url: %s, client_id: "%s", client_secret: "%s"}}`, yamlQuoted(at), w.variable("CLIENT_ID"), w.variable("CLIENT_SECRET"))
+		}
+		return fmt.Sprintf(`{bearer: "%s"}`, w.variable("TOKEN"))
+	}
+	return ""
+}
+
+// variable is a variable of the environment named after the source.
+func (w *apiWriter) variable(what string) string {
+	return "${" + strings.ToUpper(strings.ReplaceAll(w.Name, "-", "_")) + "_" + what + "}"
+}
+
+// plain is a text on one line, cut, that can stand in a comment.
+func plain(s string, most int) string {
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) }), " ")
+	if runes := []rune(s); len(runes) > most {
+		s = strings.TrimRight(string(runes[:most-1]), " ") + "…"
+	}
+	return s
+}

@@ -1,0 +1,208 @@
+package pipelines
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"pgregory.net/rapid"
+)
+
+// A generator draws one pipeline. Whatever stage it draws is bound at once: policy tells the columns, with their types,
+// from which the next one is drawn. Few stages are refused.
+type generator struct {
+	t       *rapid.T
+	d       *differential
+	as      asker
+	names   int // of columns given so far
+	refused []string
+}
+
+// A column that can be named: one that stages gave, or a variable, whose name begins with a dollar.
+type column struct {
+	name string
+	is   schema.Type
+	list bool
+	id   bool
+}
+
+// scope is what an expression can name.
+type scope []column
+
+// A draft is a pipeline as far as it is drawn.
+type draft struct {
+	class  string
+	stages []value.Value
+	plan   policy.Plan
+	ended  bool // what comes next would depend on an order that isn't said: among objects, or among lists
+}
+
+func pick[T any](g *generator, label string, from ...T) T {
+	return rapid.SampledFrom(from).Draw(g.t, label)
+}
+
+func (g *generator) times(label string, from, to int) int {
+	return rapid.IntRange(from, to).Draw(g.t, label)
+}
+
+// chance is true about once in n times, and false when a failure is made smaller.
+func (g *generator) chance(label string, n int) bool { return g.times(label, 0, n-1) == n-1 }
+
+// object makes an object of names and values in turn.
+func object1(name string, v value.Value) value.Value {
+	return value.OfObject([]value.Member{{Name: name, Value: v}})
+}
+
+func members(pairs ...any) value.Value {
+	var out []value.Member
+	for i := 0; i < len(pairs); i += 2 {
+		if v, ok := pairs[i+1].(value.Value); ok {
+			out = append(out, value.Member{Name: pairs[i].(string), Value: v})
+			continue
+		}
+		out = append(out, value.Member{Name: pairs[i].(string), Value: value.OfString(pairs[i+1].(string))})
+	}
+	return value.OfObject(out)
+}
+
+func list(elements ...value.Value) value.Value { return value.OfArray(elements) }
+
+func whole(n int) value.Value { return value.OfInt(int64(n)) }
+
+// fresh is a name that no column has; some are hostile.
+func (g *generator) fresh() string {
+	g.names++
+	return fmt.Sprintf("%s%d", pick(g, "name", "v", "v", "v", "ü \"", "it's"), g.names)
+}
+
+// bind reads stages over a class as policy does; it refuses some.
+func (g *generator) bind(class string, stages []value.Value) (policy.Permit, error) {
+	list, err := query.ParsePipeline(value.OfArray(stages), "/pipeline")
+	if err != nil {
+		return policy.Permit{}, err
+	}
+	return g.as.policy.Read(g.as.who, &query.Pipeline{Class: class, Stages: list, Limit: 200})
+}
+
+// pipeline draws 1 to n stages over a class; after are those that come before them.
+func (g *generator) pipeline(class string, before []value.Value, n int) draft {
+	d := draft{class: class, stages: slices.Clip(before)}
+	if permit, err := g.bind(class, append(d.stages, members("$match", members()))); err == nil {
+		d.plan, _ = permit.Plan()
+	} else {
+		g.t.Fatalf("%s %s: %v", class, value.OfArray(d.stages), err)
+	}
+	for range g.times("stages", min(1, n), n) {
+		for range 4 { // until one is accepted
+			if d.ended {
+				return d
+			}
+			stages := g.stage(&d, n > 2)
+			permit, err := g.bind(class, append(d.stages, stages...))
+			if err != nil {
+				g.refusal(class, append(d.stages, stages...), err)
+				continue
+			}
+			planned, err := permit.Plan()
+			if err != nil {
+				g.t.Fatal(err)
+			}
+			keyed, chosen := unsaid(planned.Program.Stages)
+			if chosen || keyed && n <= 2 {
+				continue
+			}
+			d.stages, d.plan, d.ended = append(d.stages, stages...), planned, keyed
+			break
+		}
+	}
+	return d
+}
+
+// unsaid reports whether records are grouped by what may be objects or lists, whose order isn't said, and whether one of
+// such values is chosen.
+func unsaid(stages []plan.Stage) (keyed, chosen bool) {
+	loose := func(e plan.Expr) bool {
+		_, exact := e.(plan.ToJSON)
+		return e.Type() == schema.JSON && !exact
+	}
+	for _, st := range stages {
+		var all []plan.Accumulator
+		switch st := st.(type) {
+		case *plan.Group:
+			keyed = keyed || slices.ContainsFunc(st.Keys, loose)
+			all = st.Accumulators
+		case *plan.Buckets:
+			chosen = chosen || loose(st.By)
+			all = st.Accumulators
+		}
+		for _, a := range all {
+			chosen = chosen || (a.Op == plan.Min || a.Op == plan.Max || a.Op == plan.AddToSet) && loose(a.X)
+		}
+	}
+	return keyed, chosen
+}
+
+// refusal notes that a stage can't be bound; it fails when that is nobody's fault but bind's.
+func (g *generator) refusal(class string, stages []value.Value, err error) {
+	switch problem.CodeOf(err) {
+	case problem.InvalidQuery, problem.Unsupported:
+		p := problem.Of(err)
+		g.refused = append(g.refused, p.Detail)
+	default:
+		g.t.Fatalf("%s %s: %v", class, value.OfArray(stages), err)
+	}
+}
+
+// columns are what the next stage can name.
+func (d draft) columns() scope {
+	var out scope
+	for _, c := range d.plan.Program.Out().Columns {
+		if c.Path == nil || slices.ContainsFunc(c.Path, func(p string) bool { return strings.ContainsAny(p, ".$") || strings.HasPrefix(p, deviation) }) {
+			continue
+		}
+		out = append(out, column{c.Path.String(), c.Type, c.List, c.ID})
+	}
+	return out
+}
+
+// of are the columns for which a condition holds.
+func (s scope) of(holds func(column) bool) scope {
+	return slices.DeleteFunc(slices.Clone(s), func(c column) bool { return !holds(c) })
+}
+
+func (s scope) dynamic() scope {
+	return s.of(func(c column) bool { return !c.list && (c.is == schema.JSON || c.is == schema.Any) })
+}
+
+func (s scope) lists() scope { return s.of(func(c column) bool { return c.list }) }
+
+func (s scope) typed(types ...schema.Type) scope {
+	return s.of(func(c column) bool { return slices.Contains(types, c.is) })
+}
+
+// scalar are the columns whose values have an order of their own.
+func (s scope) scalar() scope {
+	return s.of(func(c column) bool { return c.is != schema.JSON && c.is != schema.Opaque && c.is != schema.Any })
+}
+
+// column draws one of s; "" for none.
+func (g *generator) column(s scope) string {
+	if len(s) == 0 {
+		return ""
+	}
+	return s[g.times("column", 0, len(s)-1)].name
+}
+
+// ref names a column or a variable in an expression.
+func ref(name string) value.Value { return value.OfString("$" + name) }
+
+// steps are the members of the objects in the datasets.
+func (g *generator) step() string {
+	return pick(g, "step", "a", "a", "b", "c", "k", "x", "s", "n", "t", "tags", "city", "0")
+}

@@ -1,0 +1,196 @@
+// Package writing is the suite that every source.Writer over SQL passes, on the real server: what is shown of a write, what
+// is written, and what never is.
+//
+// It stands beside sourcetest and is imported by tests only. Each table of it is rows of a request and the exact answer; what
+// databases don't have in common is in the row. Outsiders write through a connection of their own.
+package writing
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// A Writable is a source that can be read and written.
+type Writable interface {
+	source.Source
+	source.Writer
+	Declare(statements []string) // of actions
+}
+
+// A Target is a kind of database with its adapter.
+type Target struct {
+	Dialect sqlgen.Dialect
+	// Open makes an empty database, runs the statements in it, and opens it as the source app; outside is a connection of
+	// somebody else to it.
+	Open func(t testing.TB, statements []string) (w Writable, outside *sql.DB)
+}
+
+// Run runs the suite.
+func Run(t *testing.T, target Target) {
+	for _, part := range []struct {
+		name string
+		run  func(*testing.T, *database)
+	}{
+		{"Types", types}, {"Values", misfits}, {"Records", records}, {"Groups", groups}, {"Stale", stale}, {"Fences", fences}, {"Races", races},
+		{"Cancelled", cancelled}, {"Catalogue", catalogue}, {"Classes", classes}, {"Owned", owned},
+	} {
+		t.Run(part.name, func(t *testing.T) { part.run(t, open(t, target)) })
+	}
+}
+
+// A database is a fresh one with the tables of the suite.
+type database struct {
+	Target
+	Writable
+	outside *sql.DB
+	policy  *policy.Policy
+	classes []schema.Class
+	changes int
+}
+
+// open makes the tables of the suite, and the rules: projects belong to a tenant, and all else to a project.
+func open(t testing.TB, target Target) *database {
+	t.Helper()
+	d := &database{Target: target}
+	d.Writable, d.outside = target.Open(t, Script(target.Dialect))
+	d.look(t)
+	return d
+}
+
+// look reads the catalogue and sets the rules over it.
+func (d *database) look(t testing.TB) {
+	t.Helper()
+	var err error
+	if d.classes, _, err = d.Describe(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	through := policy.ClassRule{Tenant: &policy.TenantRule{Through: "project"}}
+	d.policy, err = policy.New(policy.Rules{Version: "1", Unlisted: true, Gates: policy.Gates{Writes: policy.On, RawWrites: policy.On, SchemaWrites: policy.On},
+		Classes: map[string]policy.ClassRule{"projects": {Tenant: &policy.TenantRule{Field: "org"}}, "issues": through, "members": through,
+			"things": {Denied: []string{"hidden"}}}}, d.classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// asker is who the writes of the suite are for.
+var asker = identity.Principal{ID: "agent", Tenant: "acme", Scopes: []identity.Scope{identity.Read, identity.Write, identity.Delete, identity.Schema}}
+
+// asked reads writes, each written as write.Print prints it.
+func asked(t testing.TB, texts ...string) []write.Write {
+	t.Helper()
+	var out []write.Write
+	for _, text := range texts {
+		v, err := value.Read([]byte(text), 0)
+		if err != nil {
+			t.Fatalf("%v in %s", err, text)
+		}
+		w, err := write.Parse(v, "")
+		if err != nil {
+			t.Fatalf("%v in %s", err, text)
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// previewed proposes and previews writes.
+func (d *database) previewed(t testing.TB, texts ...string) (change.Preview, error) {
+	t.Helper()
+	draft, err := writes.Propose(d.policy, asker, write.Request{Writes: asked(t, texts...)})
+	if err != nil {
+		return change.Preview{}, err
+	}
+	return d.Preview(t.Context(), draft)
+}
+
+// approved is a new change of writes as they were previewed.
+func (d *database) approved(t testing.TB, seen change.Preview, texts ...string) *change.Change {
+	t.Helper()
+	d.changes++
+	c := &change.Change{ID: fmt.Sprintf("change%d", d.changes), State: change.Granted, Source: "app", Effects: slices.Clone(seen.Effects)}
+	for _, w := range asked(t, texts...) {
+		c.Writes = append(c.Writes, write.Print(w))
+	}
+	for i := range c.Effects { // as they are kept
+		if err := c.Effects[i].Before.UnmarshalJSON(seen.Effects[i].Before.AppendJSON(nil)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.Digest = c.Sum()
+	return c
+}
+
+// proposed previews writes and returns the change that is approved of them.
+func (d *database) proposed(t testing.TB, texts ...string) *change.Change {
+	t.Helper()
+	seen, err := d.previewed(t, texts...)
+	if err != nil {
+		t.Fatalf("%v: %v", texts, err)
+	}
+	return d.approved(t, seen, texts...)
+}
+
+// permit takes the lease of an approved change with a fence, and lets policy decide about it.
+func (d *database) permit(t testing.TB, c *change.Change, fence int64) writes.Permit {
+	t.Helper()
+	copied := *c
+	copied.Lease.Fence = fence - 1
+	a, err := change.NewQueue(change.Options{Store: only{c: &copied}}).Claim(t.Context(), c.ID, "suite")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := writes.Allow(d.policy, asker, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// apply applies a change with a fence.
+func (d *database) apply(t testing.TB, c *change.Change, fence int64) (change.Receipt, error) {
+	t.Helper()
+	return d.Apply(t.Context(), d.permit(t, c, fence))
+}
+
+// only is a store with one change in it, as much as a Queue needs to hand out its lease.
+type only struct {
+	change.Store
+	c *change.Change
+}
+
+// Get implements change.Store.
+func (s only) Get(context.Context, string) (*change.Change, error) { return s.c, nil }
+
+// Swap implements change.Store.
+func (s only) Swap(context.Context, *change.Change, change.Guard) error { return nil }
+
+// run is an outsider's statement.
+func (d *database) run(t testing.TB, statement string) {
+	t.Helper()
+	if _, err := d.outside.Exec(statement); err != nil {
+		t.Fatalf("%v in %s", err, statement)
+	}
+}
+
+// count is an outsider's question with one number for an answer.
+func (d *database) count(t testing.TB, query string) (n int64) {
+	t.Helper()
+	if err := d.outside.QueryRow(query).Scan(&n); err != nil {
+		t.Fatalf("%v in %s", err, query)
+	}
+	return n
+}

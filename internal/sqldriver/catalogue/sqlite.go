@@ -1,0 +1,346 @@
+package catalogue
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/fulltext"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// sqliteReader reads one schema of a SQLite database within one transaction.
+type sqliteReader struct {
+	tx       *sql.Tx
+	space    string // as SQLite calls it: main for the default one
+	byName   map[string]*found
+	list     []*found
+	ddl      map[*found]string
+	rowid    map[*found]string // the field that is another name of the rowid
+	foreign  bool              // some DDL names a collation
+	warnings []string
+}
+
+// SQLite returns the classes of a SQLite database under source's name, sorted, and warnings about
+// what it left out. Attached databases are spaces; temporary tables are no classes. Only the declared length is
+// known: SQLite enforces none.
+func SQLite(ctx context.Context, db *sql.DB, source string) ([]schema.Class, []string, error) {
+	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return nil, nil, fmt.Errorf("describe %s: %w", source, err)
+	}
+	defer tx.Rollback()
+	var spaces []string
+	err = scan(ctx, tx, `SELECT name FROM pragma_database_list WHERE name <> 'temp' ORDER BY seq`, nil, func(rows *sql.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		spaces = append(spaces, name)
+		return err
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("describe %s: databases: %w", source, err)
+	}
+	var list []*found
+	var warnings []string
+	for _, space := range spaces {
+		r := &sqliteReader{tx: tx, space: space, byName: map[string]*found{}, ddl: map[*found]string{}, rowid: map[*found]string{}}
+		if err := r.read(ctx); err != nil {
+			return nil, nil, fmt.Errorf("describe %s: database %s: %w", source, space, err)
+		}
+		list, warnings = append(list, r.list...), append(warnings, r.warnings...)
+	}
+	classes, more, err := settle(source, list)
+	warnings = append(warnings, more...)
+	if err != nil {
+		return nil, nil, err
+	}
+	more, err = fulltext.SQLite(ctx, tx, classes)
+	return classes, append(warnings, more...), err
+}
+
+// scan calls each for every row of a query.
+func scan(ctx context.Context, tx *sql.Tx, query string, args []any, each func(*sql.Rows) error) error {
+	rows, err := tx.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := each(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+func (r *sqliteReader) read(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{r.tables, r.columns, r.indexes, r.foreignKeys} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	for _, f := range r.list {
+		r.settleDDL(f)
+	}
+	return nil
+}
+
+// from names the schema's own catalogue in a FROM clause.
+func (r *sqliteReader) from() string {
+	return `"` + strings.ReplaceAll(r.space, `"`, `""`) + `".sqlite_schema AS s`
+}
+
+func (r *sqliteReader) tables(ctx context.Context) error {
+	query := `SELECT s.name, l.type, coalesce(s.sql, '') FROM ` + r.from() + `
+		JOIN pragma_table_list AS l ON l.schema = ?1 AND l.name = s.name
+		WHERE s.type IN ('table', 'view') AND l.type <> 'shadow'
+		AND s.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND s.name NOT LIKE 'bailiwick\_%' ESCAPE '\'
+		ORDER BY s.name`
+	made := map[string]string{} // the virtual tables
+	err := scan(ctx, r.tx, query, []any{r.space}, func(rows *sql.Rows) error {
+		var name, kind, ddl string
+		if err := rows.Scan(&name, &kind, &ddl); err != nil {
+			return err
+		}
+		f := &found{}
+		f.Table, f.View = name, kind == "view"
+		if r.space != "main" {
+			f.Space = r.space
+		}
+		r.byName[lowerASCII(name)] = f
+		r.list = append(r.list, f)
+		if r.ddl[f] = ddl; kind == "virtual" {
+			r.ddl[f], made[name] = "", ddl
+		}
+		r.foreign = r.foreign || strings.Contains(strings.ToUpper(ddl), "COLLATE")
+		return nil
+	})
+	internal := fulltext.Internal(made)
+	r.list = slices.DeleteFunc(r.list, func(f *found) bool { return internal[lowerASCII(f.Table)] })
+	maps.DeleteFunc(r.byName, func(name string, _ *found) bool { return internal[name] })
+	return err
+}
+
+// columns reads the columns of all tables at once. Those of views and virtual tables can fail to be
+// read, where what they stand on is gone: then they are read one by one, and the broken ones are left out.
+func (r *sqliteReader) columns(ctx context.Context) error {
+	base := `SELECT s.name, c.name, coalesce(c.type, ''), c."notnull", coalesce(c.dflt_value, ''), c.pk, c.hidden
+		FROM ` + r.from() + `, pragma_table_xinfo(s.name, ?1) AS c WHERE s.type IN ('table', 'view') `
+	if err := r.columnsOf(ctx, base+`AND s.type = 'table' AND s.rootpage > 0 ORDER BY s.name, c.cid`, r.space); err != nil {
+		return err
+	}
+	warned := len(r.warnings)
+	if r.columnsOf(ctx, base+`AND coalesce(s.rootpage, 0) = 0 ORDER BY s.name, c.cid`, r.space) == nil {
+		return nil
+	}
+	r.warnings = r.warnings[:warned]
+	for _, f := range slices.Clone(r.list) {
+		if !f.View && r.ddl[f] != "" {
+			continue
+		}
+		f.Fields = nil
+		err := r.columnsOf(ctx, base+`AND s.name = ?2 ORDER BY c.cid`, r.space, f.Table)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			r.warnings = append(r.warnings, fmt.Sprintf("class %s left out: %v", f.place(), err))
+			r.list = slices.DeleteFunc(r.list, func(x *found) bool { return x == f })
+			delete(r.byName, lowerASCII(f.Table))
+		}
+	}
+	return nil
+}
+
+func (r *sqliteReader) columnsOf(ctx context.Context, query string, args ...any) error {
+	type part struct {
+		at   int
+		name string
+	}
+	keys := map[*found][]part{}
+	err := scan(ctx, r.tx, query, args, func(rows *sql.Rows) error {
+		var table string
+		var field schema.Field
+		var pk, hidden int
+		if err := rows.Scan(&table, &field.Name, &field.Native, &field.NotNull, &field.Default, &pk, &hidden); err != nil {
+			return err
+		}
+		f := r.byName[lowerASCII(table)]
+		if f == nil || hidden == 1 {
+			return nil
+		}
+		field.Generated = hidden > 1
+		field.Required = field.NotNull && !field.Generated && field.Default == ""
+		field.Type, field.Length = sqliteType(field.Native)
+		if pk > 0 {
+			keys[f] = append(keys[f], part{pk, field.Name})
+		}
+		if warning := f.add(field); warning != "" {
+			r.warnings = append(r.warnings, warning)
+		}
+		return nil
+	})
+	for f, parts := range keys {
+		slices.SortFunc(parts, func(a, b part) int { return a.at - b.at })
+		f.primary = nil
+		for _, p := range parts {
+			f.primary = append(f.primary, p.name)
+		}
+		if len(parts) == 1 {
+			r.rowid[f] = parts[0].name // until an index of its own tells otherwise
+		}
+	}
+	return err
+}
+
+// A sqliteIndex is an index as the pragmas tell it.
+type sqliteIndex struct {
+	of       *found
+	name     string
+	columns  []string // rowidColumn for the rowid, "" for an expression
+	collated []string // those of columns that it compares by a rule of its own
+	unique   bool
+}
+
+const rowidColumn = "\x00rowid" // no column can have this name
+
+func (r *sqliteReader) indexes(ctx context.Context) error {
+	var all []*sqliteIndex
+	var last *sqliteIndex
+	query := `SELECT s.name, i.name, i."unique" AND NOT i.partial, i.origin = 'pk', c.cid, coalesce(c.name, ''), c.coll
+		FROM ` + r.from() + `, pragma_index_list(s.name, ?1) AS i, pragma_index_xinfo(i.name, ?1) AS c
+		WHERE s.type = 'table' AND c.key ORDER BY s.name, i.name, c.seqno`
+	err := scan(ctx, r.tx, query, []any{r.space}, func(rows *sql.Rows) error {
+		var table, name, column, collation string
+		var unique, primary bool
+		var cid int
+		if err := rows.Scan(&table, &name, &unique, &primary, &cid, &column, &collation); err != nil {
+			return err
+		}
+		f := r.byName[lowerASCII(table)]
+		if f == nil {
+			return nil
+		}
+		if last == nil || last.of != f || last.name != name {
+			last = &sqliteIndex{of: f, name: name, unique: unique}
+			all = append(all, last)
+		}
+		if primary {
+			delete(r.rowid, f)
+		}
+		if cid == -1 {
+			column = rowidColumn
+		}
+		last.columns = append(last.columns, column)
+		if !strings.EqualFold(collation, "BINARY") {
+			last.collated = append(last.collated, column)
+		}
+		return nil
+	})
+	r.settleIndexes(all)
+	return err
+}
+
+// settleIndexes adds the indexes once it is known which field, if any, is another name of the rowid.
+func (r *sqliteReader) settleIndexes(all []*sqliteIndex) {
+	for _, x := range all {
+		for i, c := range x.columns {
+			if c == rowidColumn {
+				x.columns[i] = r.rowid[x.of]
+			}
+		}
+		x.of.index(x.name, x.columns, x.unique)
+		for _, c := range x.collated {
+			r.foreign = true
+			if field := x.of.Field(c); field != nil {
+				field.Unordered = true
+			}
+		}
+	}
+	for f, name := range r.rowid {
+		if r.ddl[f] == "" {
+			continue // a virtual table
+		}
+		if field := f.Field(name); field != nil {
+			field.Generated, field.Required, field.NotNull = true, false, true
+		}
+	}
+}
+
+func (r *sqliteReader) foreignKeys(ctx context.Context) error {
+	var last *link
+	var lastOf *found
+	lastID := -1
+	query := `SELECT s.name, k.id, k."table", k."from", coalesce(k."to", ''), k.seq
+		FROM ` + r.from() + `, pragma_foreign_key_list(s.name, ?1) AS k WHERE s.type = 'table' ORDER BY s.name, k.id, k.seq`
+	return scan(ctx, r.tx, query, []any{r.space}, func(rows *sql.Rows) error {
+		var table, target, from, to string
+		var id, seq int
+		if err := rows.Scan(&table, &id, &target, &from, &to, &seq); err != nil {
+			return err
+		}
+		f, parent := r.byName[lowerASCII(table)], r.byName[lowerASCII(target)]
+		if f == nil || parent == nil {
+			return nil
+		}
+		if f != lastOf || id != lastID {
+			f.links = append(f.links, link{to: parent})
+			last, lastOf, lastID = &f.links[len(f.links)-1], f, id
+		}
+		if to == "" && seq < len(parent.primary) {
+			to = parent.primary[seq]
+		}
+		last.fields, last.targets = append(last.fields, f.spelt(from)), append(last.targets, parent.spelt(to))
+		return nil
+	})
+}
+
+// spelt returns the field that SQLite knows by name, whose case may differ; "" for none.
+func (f *found) spelt(name string) string {
+	for i := range f.Fields {
+		if sameName(f.Fields[i].Name, name) {
+			return f.Fields[i].Name
+		}
+	}
+	return ""
+}
+
+// sqliteTypes are the words in a declared type that tell what it holds; the first that is there counts.
+var sqliteTypes = []struct {
+	words []string
+	is    schema.Type
+}{
+	{[]string{"BOOL"}, schema.Boolean},
+	{[]string{"DATE", "TIMESTAMP"}, schema.Date},
+	{[]string{"JSON"}, schema.JSON},
+	{[]string{"UUID"}, schema.UUID},
+	{[]string{"DECIMAL", "NUM"}, schema.Double},
+	{[]string{"INT"}, schema.Integer},
+	{[]string{"CHAR", "CLOB", "TEXT"}, schema.String},
+	{[]string{"BLOB"}, schema.Bytes},
+	{[]string{"REAL", "FLOA", "DOUB"}, schema.Double},
+}
+
+// sqliteType returns the type of a column declared as native, and its declared length. A type that no word
+// tells may hold anything.
+func sqliteType(native string) (schema.Type, int) {
+	upper := strings.ToUpper(strings.TrimSpace(native))
+	if upper == "DATE" {
+		return schema.Day, 0
+	}
+	for _, t := range sqliteTypes {
+		if !slices.ContainsFunc(t.words, func(w string) bool { return strings.Contains(upper, w) }) {
+			continue
+		}
+		length := 0
+		if _, size, ok := strings.Cut(upper, "("); ok && t.is == schema.String {
+			length, _ = strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(size, ")")))
+		}
+		return t.is, max(length, 0)
+	}
+	return schema.Any, 0
+}

@@ -1,0 +1,117 @@
+package sqldriver
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// mysqlSession makes every session alike, whatever the server's configuration: reading alone, UTC, and output,
+// comparison and expressions that don't depend on modes. Lists are gathered up to 64 MiB (sqlgen/expr makes those null that
+// would be cut), and texts are sorted by their first 16 KiB, for which each needs 15 times that in the sort buffer.
+const mysqlSession = `SET SESSION sql_mode = 'STRICT_ALL_TABLES', time_zone = '+00:00', default_regex_flags = '', max_statement_time = 300,
+	sql_select_limit = DEFAULT, sql_auto_is_null = 0, group_concat_max_len = 67108864, max_sort_length = 16384,
+	sort_buffer_size = 16777216, collation_connection = 'utf8mb4_nopad_bin'`
+
+// mysqlReads and mysqlWrites are what sessions may do. A transaction that its holder has left alone ends, and so do its locks.
+var (
+	mysqlReads  = []string{"SET SESSION TRANSACTION READ ONLY"}
+	mysqlWrites = []string{"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", `SET SESSION foreign_key_checks = 1, unique_checks = 1,
+	innodb_lock_wait_timeout = 20, idle_transaction_timeout = 60`}
+)
+
+// A mysqlConnector opens connections with our settings.
+type mysqlConnector struct {
+	driver.Connector
+	access []string // mysqlReads or mysqlWrites
+}
+
+func (c *mysqlConnector) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	able, ok := conn.(mysqlAble)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("the driver's connection is a %T, which can't be told what it needs", conn), conn.Close())
+	}
+	session := &mysqlConn{mysqlAble: able, time: maxTime}
+	if err := session.begin(ctx, c.access); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return session, nil
+}
+
+// mysqlAble is all that database/sql asks of a connection of the driver.
+type mysqlAble interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.NamedValueChecker
+	driver.Pinger
+	driver.QueryerContext
+	driver.SessionResetter
+	driver.Validator
+}
+
+// A mysqlConn is a connection that knows by which id the server ends its statement, and how long it lets one run.
+type mysqlConn struct {
+	mysqlAble
+	id   int64
+	time time.Duration // 0 when it isn't known
+}
+
+func (c *mysqlConn) begin(ctx context.Context, access []string) error {
+	for _, statement := range append([]string{"SET NAMES utf8mb4 COLLATE utf8mb4_nopad_bin", mysqlSession}, access...) {
+		if _, err := c.ExecContext(ctx, statement, nil); err != nil {
+			return err
+		}
+	}
+	rows, err := c.QueryContext(ctx, "SELECT CONNECTION_ID()", nil)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	row := make([]driver.Value, 1)
+	if err := rows.Next(row); err != nil {
+		return err
+	}
+	switch id := row[0].(type) {
+	case int64:
+		c.id = id
+	case []byte:
+		c.id, err = strconv.ParseInt(string(id), 10, 64)
+	default:
+		err = fmt.Errorf("the id of a connection is a %T", id)
+	}
+	return err
+}
+
+// limitTime tells the server how long a statement of ctx may run, unless that is what it knows.
+func (c *mysqlConn) limitTime(ctx context.Context) error {
+	want := serverTime(ctx)
+	if c.time == want {
+		return nil
+	}
+	c.time = 0
+	if _, err := c.ExecContext(ctx, "SET max_statement_time = "+strconv.Itoa(int(want/time.Second)), nil); err != nil {
+		return err
+	}
+	c.time = want
+	return nil
+}
+
+// hold prepares a connection for a statement of ctx, and returns the id by which the server ends that.
+func hold(ctx context.Context, conn *sql.Conn) (id int64, err error) {
+	err = conn.Raw(func(c any) error {
+		session := c.(*mysqlConn)
+		id = session.id
+		return session.limitTime(ctx)
+	})
+	return id, err
+}

@@ -1,0 +1,244 @@
+package sqldriver
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/writing"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// A WritableMySQL is a MariaDB source that can be written to. Reads stay in sessions that can't write.
+type WritableMySQL struct {
+	*MySQL
+	*writing.Writer
+	db *sql.DB
+}
+
+// Writable opens s for writing as well, at url, that of an account that may write; "" takes the one that reads. It makes the
+// table of the markers where there is none.
+func (s *MySQL) Writable(ctx context.Context, url string) (*WritableMySQL, error) {
+	if url == "" {
+		url = s.url
+	}
+	cfg, err := mysqlConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("source %s: for writing: %w", s.name, err)
+	}
+	cfg.ClientFoundRows = true // an update counts the record that it finds, whether or not that becomes another
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("source %s: the database url for writing can't be read", s.name) // the error may repeat the password
+	}
+	db := sql.OpenDB(&mysqlConnector{connector, mysqlWrites})
+	db.SetMaxOpenConns(4)
+	db.SetMaxIdleConns(2)
+	db.SetConnMaxIdleTime(time.Minute)
+	w := &WritableMySQL{MySQL: s, Writer: writing.New(mysqlWriter{db, s}), db: db}
+	if err := marked(ctx, s.name, sqlgen.MySQL, func(ctx context.Context, text string) error {
+		_, err := db.ExecContext(ctx, text)
+		return err
+	}); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return w, nil
+}
+
+// Close ends all connections.
+func (w *WritableMySQL) Close() error { return errors.Join(w.db.Close(), w.MySQL.Close()) }
+
+// mysqlWriter implements writing.Database.
+type mysqlWriter struct {
+	db    *sql.DB
+	reads *MySQL
+}
+
+// Dialect implements writing.Database.
+func (mysqlWriter) Dialect() sqlgen.Dialect { return sqlgen.MySQL }
+
+// Begin implements writing.Database.
+func (w mysqlWriter) Begin(ctx context.Context) (writing.Tx, error) {
+	conn, err := w.db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t := &mysqlTx{transaction{conn: conn, decode: mysqlValue}, w.reads}
+	if _, err := t.Exec(ctx, sqlgen.Statement{Text: "START TRANSACTION READ WRITE"}); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return t, nil
+}
+
+// A mysqlTx is a transaction whose statements end in the server when their context does.
+type mysqlTx struct {
+	transaction
+	reads *MySQL
+}
+
+// Exec implements writing.Tx.
+func (t *mysqlTx) Exec(ctx context.Context, st sqlgen.Statement) (n int64, err error) {
+	err = t.reads.held(ctx, t.conn, func(own context.Context) error {
+		n, err = t.transaction.Exec(own, st)
+		return err
+	})
+	return n, err
+}
+
+// Query implements writing.Tx.
+func (t *mysqlTx) Query(ctx context.Context, st sqlgen.Statement) (rows []value.Row, err error) {
+	err = t.reads.held(ctx, t.conn, func(own context.Context) error {
+		rows, err = t.transaction.Query(own, st)
+		return err
+	})
+	return rows, err
+}
+
+// Hold implements writing.Holder. A session that has held a name ends with the transaction, and so does its hold.
+func (t *mysqlTx) Hold(ctx context.Context, name string) error {
+	rows, err := t.Query(ctx, sqlgen.Statement{Text: "SELECT GET_LOCK(CONCAT('bailiwick:', ?), 20)", Args: []any{name},
+		Columns: []sqlgen.Column{{Field: &schema.Field{Type: schema.Integer}}}})
+	if err != nil {
+		return err
+	}
+	t.once = true
+	if len(rows) != 1 || rows[0][0].Int() != 1 {
+		return &problem.Error{Code: problem.Timeout, Detail: "another executor is about the change"}
+	}
+	return nil
+}
+
+// Settle implements writing.Tx. MariaDB checks nothing later.
+func (t *mysqlTx) Settle(context.Context) error { return nil }
+
+// References implements writing.Database.
+func (w mysqlWriter) References(ctx context.Context, _ writing.Tx) ([]schema.Reference, error) {
+	return catalogue.MySQLReferences(ctx, w.reads.db)
+}
+
+// Sound implements writing.Database. What an engine without transactions writes stays written.
+func (w mysqlWriter) Sound(ctx context.Context, _ writing.Tx, c *schema.Class) error {
+	var transactions sql.NullString
+	err := w.reads.db.QueryRowContext(ctx, `SELECT e.TRANSACTIONS FROM information_schema.TABLES AS t JOIN information_schema.ENGINES AS e ON e.ENGINE = t.ENGINE
+		WHERE t.TABLE_SCHEMA = DATABASE() AND t.TABLE_NAME = ?`, c.Table).Scan(&transactions)
+	if errors.Is(err, sql.ErrNoRows) {
+		return unwritable(c, "it isn't there any more")
+	}
+	if err == nil && transactions.String != "YES" {
+		return unwritable(c, "its storage engine has no transactions")
+	}
+	return err
+}
+
+// Again implements writing.Database.
+func (mysqlWriter) Again(err error) bool {
+	my, ok := errors.AsType[*mysql.MySQLError](err)
+	return ok && (my.Number == 1213 || my.Number == 1020) // a deadlock; a record that has changed since it was read
+}
+
+// Problem implements writing.Database.
+func (w mysqlWriter) Problem(ctx context.Context, err error) error {
+	e := w.reads.refuse(ctx, err)
+	my, ok := errors.AsType[*mysql.MySQLError](err)
+	switch {
+	case !ok || ctx.Err() != nil:
+	case my.Number == 1205:
+		p := problem.Of(e)
+		p.Code, p.Detail = problem.Timeout, "others kept what was to be written for too long"
+	case my.Number == 1969:
+		problem.Of(e).Detail = "the write took too long and was stopped"
+	}
+	return e
+}
+
+// mysqlKinds are the refusals that a number tells.
+var mysqlKinds = map[uint16]writing.Kind{
+	1062: writing.Unique, 1169: writing.Unique, 1586: writing.Unique,
+	1216: writing.ForeignKey, 1452: writing.ForeignKey, 1217: writing.Referenced, 1451: writing.Referenced,
+	1048: writing.NotNull, 1364: writing.NotNull, 4025: writing.Check, 3819: writing.Check, 1369: writing.Check, 1644: writing.Trigger, 1643: writing.Trigger,
+	1264: writing.Misfit, 1265: writing.Misfit, 1292: writing.Misfit, 1366: writing.Misfit, 1406: writing.Misfit, 1411: writing.Misfit, 1416: writing.Misfit,
+	1690: writing.Misfit, 1118: writing.Misfit, 1153: writing.Misfit, 4037: writing.Misfit, 4038: writing.Misfit,
+	1050: writing.Exists, 1906: writing.Computed, 3105: writing.Computed, 1142: writing.Denied, 1143: writing.Denied, 1290: writing.Denied,
+}
+
+// Refusal implements writing.Database. MariaDB names columns, keys and tables in its words alone; of those only names that
+// stand where it writes one are looked at, and only fields of c are taken.
+func (mysqlWriter) Refusal(_ context.Context, c *schema.Class, _ write.Op, err error) *writing.Refusal {
+	my, ok := errors.AsType[*mysql.MySQLError](err)
+	if !ok {
+		return nil
+	}
+	kind, ok := mysqlKinds[my.Number]
+	if !ok {
+		if string(my.SQLState[:]) == "45000" { // SIGNAL
+			return &writing.Refusal{Kind: writing.Trigger}
+		}
+		return nil
+	}
+	r := &writing.Refusal{Kind: kind}
+	words := my.Message
+	switch kind {
+	case writing.Unique:
+		i := strings.LastIndex(words, " for key ")
+		name := strings.Trim(words[i+1:][strings.LastIndexByte(words[i+1:], ' ')+1:], "'")
+		r.Fields = indexed(c, name[strings.LastIndexByte(name, '.')+1:])
+	case writing.ForeignKey:
+		_, names, _ := strings.Cut(words, "FOREIGN KEY (")
+		names, _, _ = strings.Cut(names, ")")
+		r.Fields = fieldsIn(c, strings.Split(names, ", "))
+	case writing.Referenced:
+		_, names, _ := strings.Cut(words, "(`")
+		if names, _, ok = strings.Cut(names, "`, CONSTRAINT"); ok {
+			r.Class = names[strings.LastIndexByte(names, '`')+1:]
+		}
+	case writing.NotNull, writing.Misfit, writing.Check, writing.Computed:
+		r.Fields = fieldsIn(c, []string{quotedBehind(words, "olumn "), quotedBehind(words, "Field "), quotedBehind(words, "CONSTRAINT ")})
+	}
+	return r
+}
+
+// indexed are the fields of an index, as MariaDB names it.
+func indexed(c *schema.Class, name string) []string {
+	if name == "PRIMARY" {
+		return c.Key
+	}
+	for _, x := range c.Indexes {
+		if strings.EqualFold(x.Name, name) {
+			return x.Fields
+		}
+	}
+	return nil
+}
+
+// fieldsIn are the names that are fields of c, without their quotes, each once.
+func fieldsIn(c *schema.Class, names []string) []string {
+	var out []string
+	for _, n := range names {
+		if n = strings.Trim(n, "'`"); c.Field(n) != nil && !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// quotedBehind is the last part of the quoted name that follows a word; "" where none does.
+func quotedBehind(words, word string) string {
+	_, rest, ok := strings.Cut(words, word)
+	if !ok || rest == "" {
+		return ""
+	}
+	rest, _, _ = strings.Cut(rest, " ")
+	rest = strings.Trim(rest, "'`")
+	return rest[strings.LastIndexAny(rest, "`.")+1:]
+}

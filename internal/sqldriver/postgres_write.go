@@ -1,0 +1,274 @@
+package sqldriver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/writing"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// A WritablePostgres is a PostgreSQL source that can be written to. Reads stay in sessions that can't write.
+type WritablePostgres struct {
+	*Postgres
+	*writing.Writer
+	pool *pgxpool.Pool
+}
+
+// writeSettings are those of sessions that write, besides settings. A transaction that its holder has left alone ends, and so
+// do its locks; what is committed is on the disk.
+var writeSettings = map[string]string{
+	"default_transaction_read_only":       "off",
+	"default_transaction_isolation":       "read committed",
+	"synchronous_commit":                  "on",
+	"idle_in_transaction_session_timeout": "60000",
+}
+
+// Writable opens s for writing as well, at url, that of an account that may write; "" takes the one that reads. It makes the
+// table of the markers where there is none.
+func (s *Postgres) Writable(ctx context.Context, url string) (*WritablePostgres, error) {
+	cfg := s.pool.Config()
+	if url != "" {
+		var err error
+		if cfg, err = postgresConfig(url); err != nil {
+			return nil, fmt.Errorf("source %s: for writing: %w", s.name, err)
+		}
+	}
+	maps.Copy(cfg.ConnConfig.RuntimeParams, writeSettings)
+	cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeDescribeExec
+	cfg.MaxConns, cfg.MinConns = 4, 0
+	pool, err := connected(ctx, s.name, cfg)
+	if err != nil {
+		return nil, err
+	}
+	w := &WritablePostgres{Postgres: s, Writer: writing.New(postgresWrites{pool, s}), pool: pool}
+	if err := marked(ctx, s.name, sqlgen.PostgreSQL, func(ctx context.Context, text string) error {
+		_, err := pool.Exec(ctx, text)
+		return err
+	}); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// Close ends all connections.
+func (w *WritablePostgres) Close() error {
+	w.pool.Close()
+	return w.Postgres.Close()
+}
+
+// postgresWrites implements writing.Database.
+type postgresWrites struct {
+	pool  *pgxpool.Pool
+	reads *Postgres
+}
+
+// Dialect implements writing.Database.
+func (postgresWrites) Dialect() sqlgen.Dialect { return sqlgen.PostgreSQL }
+
+// Begin implements writing.Database.
+func (w postgresWrites) Begin(ctx context.Context) (writing.Tx, error) {
+	conn, err := w.pool.Acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t := &postgresTx{conn: conn}
+	if err := limitTime(ctx, conn.Conn().PgConn()); err != nil {
+		conn.Release()
+		return nil, err
+	}
+	if _, err := t.Exec(ctx, sqlgen.Statement{Text: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"}); err != nil {
+		conn.Release()
+		return nil, err
+	}
+	return t, nil
+}
+
+// A postgresTx implements writing.Tx.
+type postgresTx struct {
+	conn *pgxpool.Conn
+	done bool
+}
+
+func (t *postgresTx) run(ctx context.Context, st sqlgen.Statement, each func([][]byte)) (pgconn.CommandTag, error) {
+	rows, err := t.conn.Query(ctx, st.Text, append([]any{pgx.QueryResultFormats{pgx.TextFormatCode}}, st.Args...)...)
+	if err != nil {
+		return pgconn.CommandTag{}, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		each(rows.RawValues())
+	}
+	rows.Close()
+	return rows.CommandTag(), rows.Err()
+}
+
+// Exec implements writing.Tx.
+func (t *postgresTx) Exec(ctx context.Context, st sqlgen.Statement) (int64, error) {
+	tag, err := t.run(ctx, st, func([][]byte) {})
+	return tag.RowsAffected(), err
+}
+
+// Query implements writing.Tx.
+func (t *postgresTx) Query(ctx context.Context, st sqlgen.Statement) ([]value.Row, error) {
+	var out []value.Row
+	_, err := t.run(ctx, st, func(raw [][]byte) {
+		row := make(value.Row, len(raw))
+		for i := range raw {
+			row[i] = postgresValue(&st.Columns[i], raw[i])
+		}
+		out = append(out, row)
+	})
+	return out, err
+}
+
+// Settle implements writing.Tx.
+func (t *postgresTx) Settle(ctx context.Context) error {
+	_, err := t.Exec(ctx, sqlgen.Statement{Text: "SET CONSTRAINTS ALL IMMEDIATE"})
+	return err
+}
+
+// Commit implements writing.Tx. It isn't broken off: whether it happened would only be harder to know.
+func (t *postgresTx) Commit(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
+	defer cancel()
+	tag, err := t.run(ctx, sqlgen.Statement{Text: "COMMIT"}, func([][]byte) {})
+	if err == nil && tag.String() != "COMMIT" { // it rolls back a transaction in which a statement has failed
+		err = fmt.Errorf("a COMMIT was answered with %s", tag)
+	}
+	if err == nil {
+		t.done = true
+		t.conn.Release()
+	}
+	return err
+}
+
+// Rollback implements writing.Tx. The pool ends a connection that can't roll back.
+func (t *postgresTx) Rollback() {
+	if t.done {
+		return
+	}
+	t.done = true
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if _, err := t.Exec(ctx, sqlgen.Statement{Text: "ROLLBACK"}); err != nil {
+		t.conn.Conn().Close(ctx) // the server rolls back when its client has gone
+	}
+	t.conn.Release()
+}
+
+// References implements writing.Database.
+func (w postgresWrites) References(ctx context.Context, _ writing.Tx) ([]schema.Reference, error) {
+	return catalogue.PostgresReferences(ctx, w.reads.pool)
+}
+
+// Sound implements writing.Database. What stands in another server isn't written together with our marker.
+func (w postgresWrites) Sound(ctx context.Context, _ writing.Tx, c *schema.Class) error {
+	var kind string
+	err := w.reads.pool.QueryRow(ctx, `SELECT c.relkind::text FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+		WHERE c.relname = $1 AND n.nspname = $2`, c.Table, spaced(c.Space)).Scan(&kind)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return unwritable(c, "it isn't there any more")
+	}
+	if err == nil && kind != "r" && kind != "p" {
+		return unwritable(c, "it is no table of this database")
+	}
+	return err
+}
+
+func spaced(space string) string {
+	if space == "" {
+		return "public"
+	}
+	return space
+}
+
+// Again implements writing.Database.
+func (postgresWrites) Again(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (pg.Code == "40001" || pg.Code == "40P01") // serialization_failure, deadlock_detected
+}
+
+// Problem implements writing.Database.
+func (w postgresWrites) Problem(ctx context.Context, err error) error {
+	e := w.reads.refuse(ctx, err)
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "57014" && ctx.Err() == nil {
+		problem.Of(e).Detail = "the write took too long and was stopped"
+	}
+	return e
+}
+
+// postgresKinds are the refusals that a state tells. All others of class 22 are about values.
+var postgresKinds = map[string]writing.Kind{
+	"23505": writing.Unique, "23503": writing.ForeignKey, "23001": writing.Referenced, "23502": writing.NotNull, "23514": writing.Check,
+	"23P01": writing.Exclusion, "P0001": writing.Trigger, "428C9": writing.Computed, "42501": writing.Denied, "44000": writing.Check,
+	"42P07": writing.Exists, "2BP01": writing.Referenced, "09000": writing.Trigger, "27000": writing.Trigger, "54000": writing.Misfit, "21000": writing.Trigger,
+}
+
+// Refusal implements writing.Database. PostgreSQL names constraints and columns apart from its words.
+func (w postgresWrites) Refusal(ctx context.Context, c *schema.Class, op write.Op, err error) *writing.Refusal {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok {
+		return nil
+	}
+	kind, ok := postgresKinds[pg.Code]
+	if !ok && pg.Code[:2] != "22" {
+		return nil
+	}
+	if !ok {
+		kind = writing.Misfit
+	}
+	r := &writing.Refusal{Kind: kind}
+	if pg.ColumnName != "" {
+		r.Fields = []string{pg.ColumnName}
+	}
+	own := pg.TableName == "" || pg.TableName == c.Table && pg.SchemaName == spaced(c.Space)
+	if !own {
+		r.Class = pg.TableName
+		if pg.SchemaName != "public" {
+			r.Class = pg.SchemaName + "_" + pg.TableName
+		}
+	}
+	if pg.ConstraintName == "" {
+		return r
+	}
+	leads := false
+	r.Fields, leads = w.constraint(ctx, pg, c)
+	if kind == writing.ForeignKey && leads && (!own || op == write.OpDelete) {
+		r.Kind = writing.Referenced
+	}
+	return r
+}
+
+// constraint returns the columns of a constraint or unique index, as far as they can be found out, and whether it is a
+// foreign key that leads to c.
+func (w postgresWrites) constraint(ctx context.Context, pg *pgconn.PgError, c *schema.Class) (fields []string, leads bool) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	err := w.reads.pool.QueryRow(ctx, `SELECT coalesce(ARRAY(SELECT a.attname::text FROM unnest(x.columns) WITH ORDINALITY AS u (at, n)
+			JOIN pg_catalog.pg_attribute AS a ON a.attrelid = x.relation AND a.attnum = u.at ORDER BY u.n), '{}'),
+		coalesce(x.target = (SELECT t.oid FROM pg_catalog.pg_class AS t JOIN pg_catalog.pg_namespace AS s ON s.oid = t.relnamespace
+			WHERE t.relname = $4 AND s.nspname = $5), false)
+		FROM (SELECT k.conrelid AS relation, k.conkey AS columns, k.confrelid AS target, k.conname AS name FROM pg_catalog.pg_constraint AS k
+			UNION ALL SELECT i.indrelid, i.indkey::int2[], 0, r.relname FROM pg_catalog.pg_index AS i JOIN pg_catalog.pg_class AS r ON r.oid = i.indexrelid) AS x
+		JOIN pg_catalog.pg_class AS c ON c.oid = x.relation JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+		WHERE x.name = $1 AND c.relname = $2 AND n.nspname = $3 LIMIT 1`,
+		pg.ConstraintName, pg.TableName, pg.SchemaName, c.Table, spaced(c.Space)).Scan(&fields, &leads)
+	if err != nil {
+		return nil, false // the kind of the refusal is known without
+	}
+	return fields, leads
+}

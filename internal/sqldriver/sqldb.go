@@ -1,0 +1,186 @@
+// Package sqldriver is the adapter for SQL databases: SQLite, PostgreSQL and MariaDB.
+//
+// It implements source.Source. Open functions connect read-only; Describe reads the catalogue, as
+// package catalogue does it; Read compiles a permit and streams what the database answers as columns. What Writable
+// returns implements source.Writer as well, as package writing does it, over connections of its own. It refuses to show
+// anything that the database said in an error, and a statement ends in the database when its context does.
+package sqldriver
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	oteltrace "go.opentelemetry.io/otel/trace"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/internal/trace"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// jsonDepth is how deep the JSON of a column may nest to be read as JSON; deeper it is shown as text.
+const jsonDepth = 100
+
+// A database is what differs between the adapters once a permit is compiled.
+type database interface {
+	// run gives the rows of a statement to yield until the end, or until yield has enough, and returns what went wrong.
+	run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error
+	// refuse says what an error of run means to the asker.
+	refuse(ctx context.Context, err error) error
+}
+
+// read compiles p for db. The statement runs when the rows are ranged over.
+func read(ctx context.Context, db database, d sqlgen.Dialect, p policy.Permit) (source.Rows, error) {
+	_, compiling := trace.Start(ctx, "compile")
+	st, err := sqlgen.SQL(p, d)
+	trace.End(compiling, err)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := p.Plan()
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(value.Row, error) bool) {
+		ctx, running := trace.Start(ctx, "source")
+		describe(running, d, st.Text, &plan)
+		err := db.run(ctx, &st, &plan, yield)
+		if err != nil {
+			err = db.refuse(ctx, &failure{err, digest(st.Text)})
+			yield(nil, err)
+		}
+		trace.End(running, err)
+	}, nil
+}
+
+// textOf is the text of what a permit runs.
+func textOf(p policy.Permit, d sqlgen.Dialect) (string, error) {
+	st, err := sqlgen.SQL(p, d)
+	return st.Text, err
+}
+
+// systems are the names of databases in the semantic conventions of OpenTelemetry.
+var systems = map[sqlgen.Dialect]string{sqlgen.SQLite: "sqlite", sqlgen.PostgreSQL: "postgresql", sqlgen.MySQL: "mariadb"}
+
+// describe says in the span of a statement what runs: the database, the class, and the statement by its digest.
+func describe(s oteltrace.Span, d sqlgen.Dialect, text string, plan *policy.Plan) {
+	if !s.IsRecording() {
+		return
+	}
+	s.SetAttributes(attribute.String("db.system.name", systems[d]), attribute.String("bailiwick.source", plan.View.Source()),
+		attribute.String("bailiwick.class", plan.View.Class().Name), attribute.String("bailiwick.statement", digest(text)))
+}
+
+// loggable is err without the database's words, unless it is that already.
+func loggable(err error) error {
+	if f, ok := err.(*failure); ok {
+		return f
+	}
+	return &failure{err: err}
+}
+
+// refuse says what an error of the database means to the asker, and in Err what it is to operators.
+func refuse(ctx context.Context, err error) error {
+	p := &problem.Error{Code: problem.Upstream, Detail: "the source could not answer", Err: loggable(err),
+		Suggestion: "try again later; if it stays, tell the operator the correlation id"}
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		p.Code, p.Detail = problem.Timeout, "the query took too long and was stopped"
+		p.Suggestion = "ask for less: a narrower where, fewer keys, a smaller limit"
+	case ctx.Err() != nil:
+		p.Code, p.Detail, p.Suggestion = problem.Cancelled, "the call was cancelled", ""
+	}
+	return p
+}
+
+// row turns what the database gave into the plan's row: its columns, then the values of its order.
+func row(st *sqlgen.Statement, columns int, decode func(i int) value.Value, out value.Row) value.Row {
+	out = out[:0]
+	for i := range st.Columns {
+		v := decode(i)
+		if st.Columns[i].Part != nil {
+			v = v.Part(st.Columns[i].Part)
+		}
+		out = append(out, v)
+	}
+	// Places may be columns of the record or stand behind them; either way they are copied to the end.
+	for _, at := range st.Order {
+		out = append(out, out[at])
+	}
+	if extra := len(st.Columns) - columns; extra > 0 {
+		out = append(out[:columns], out[columns+extra:]...)
+	}
+	return out
+}
+
+// jsonOf reads the text of a JSON column. Text that our strict reader doesn't take is shown as it is.
+func jsonOf(text string) value.Value {
+	v, err := value.Read([]byte(text), jsonDepth)
+	if err != nil {
+		return stringOf(text)
+	}
+	return v
+}
+
+func stringOf(text string) value.Value { return value.OfString(strings.ToValidUTF8(text, "\uFFFD")) }
+
+// textValue reads the text that PostgreSQL writes for a value of a field's type. What doesn't read as the type
+// (an infinite date) is shown as it is.
+func textValue(f *schema.Field, text string) value.Value {
+	switch f.Type {
+	case schema.Integer:
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return value.OfInt(n)
+		}
+	case schema.Double:
+		if x, err := strconv.ParseFloat(text, 64); err == nil {
+			return value.OfFloat(x)
+		}
+	case schema.Decimal:
+		if x, err := strconv.ParseFloat(text, 64); err == nil && (x != x || text[len(text)-1] == 'y') {
+			return value.OfFloat(x) // NaN and the infinities are no decimals
+		}
+		return value.OfDecimal(text)
+	case schema.Boolean:
+		return value.OfBool(text == "t")
+	case schema.Date:
+		if t, err := time.Parse("2006-01-02 15:04:05Z07", text); err == nil {
+			return value.OfTime(t)
+		}
+		if t, err := time.Parse("2006-01-02 15:04:05", text); err == nil {
+			return value.OfTime(t)
+		}
+	case schema.Day:
+		if t, err := time.Parse(time.DateOnly, text); err == nil {
+			return value.OfDay(t.UnixMicro())
+		}
+	case schema.JSON, schema.Array:
+		return jsonOf(text)
+	}
+	return stringOf(text)
+}
+
+// pool is what database/sql tells of its connections.
+func pool(s sql.DBStats) source.Pool {
+	return source.Pool{Used: s.InUse, Idle: s.Idle, Most: s.MaxOpenConnections, Waits: s.WaitCount, Waited: s.WaitDuration}
+}
+
+// Pool implements source.Pooled.
+func (s *SQLite) Pool() source.Pool { return pool(s.db.Stats()) }
+
+// Pool implements source.Pooled.
+func (s *MySQL) Pool() source.Pool { return pool(s.db.Stats()) }
+
+// Pool implements source.Pooled.
+func (s *Postgres) Pool() source.Pool {
+	p := s.pool.Stat()
+	return source.Pool{Used: int(p.AcquiredConns()), Idle: int(p.IdleConns()), Most: int(p.MaxConns()), Waits: p.EmptyAcquireCount(), Waited: p.EmptyAcquireWaitTime()}
+}

@@ -1,0 +1,332 @@
+package sqlfunc
+
+import (
+	"database/sql/driver"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// ofText is a function of one text.
+func ofText(f func(text string) driver.Value) function {
+	return function{1, func(args []driver.Value) driver.Value {
+		if text, ok := args[0].(string); ok {
+			return f(text)
+		}
+		return nil
+	}}
+}
+
+func json() map[string]function {
+	return map[string]function{
+		sqlgen.EqualFunction: {2, func(args []driver.Value) driver.Value {
+			a, aok := args[0].(string)
+			b, bok := args[1].(string)
+			return truth(aok && bok && value.Equal(read(a), read(b)))
+		}},
+		expr.SQLiteJSON:        {1, storedJSON},
+		expr.SQLiteJSONCompare: {2, func(args []driver.Value) driver.Value { return compareJSON(args[0], args[1]) }},
+		expr.SQLiteJSONKey:     ofText(func(text string) driver.Value { return string(appendKey(nil, read(text))) }),
+		expr.SQLiteJSONOrder:   ofText(func(text string) driver.Value { return appendOrder(nil, read(text)) }),
+		expr.SQLitePart:        {-1, partOf},
+		expr.SQLiteSetPart:     {-1, setPart},
+		expr.SQLiteTruth:       {1, holds},
+		expr.SQLiteSize:        ofText(length),
+		expr.SQLiteElement:     {2, elementAt},
+		expr.SQLiteInList:      {2, inList},
+		expr.SQLiteSlice:       {3, slice},
+		expr.SQLiteJoin:        {-1, joinLists},
+		expr.SQLiteList: ofText(func(text string) driver.Value {
+			if text == "" || text[0] != '[' {
+				return nil
+			}
+			return text
+		}),
+		expr.SQLiteItems:  ofText(func(text string) driver.Value { return items(text) }),
+		expr.SQLiteItem:   {2, item},
+		expr.SQLiteUnwind: ofText(unwind),
+		expr.SQLiteBounded: ofText(func(text string) driver.Value {
+			if len(text) > expr.SQLiteMostBefore {
+				return nil
+			}
+			return text
+		}),
+		expr.SQLiteSumList: list(func(s *sum) driver.Value { return s.value() }),
+		expr.SQLiteAvgList: list(func(s *sum) driver.Value { s.average = true; return s.value() }),
+		expr.SQLiteMinList: extreme(-1),
+		expr.SQLiteMaxList: extreme(1),
+	}
+}
+
+func partOf(args []driver.Value) driver.Value {
+	text, ok := args[0].(string)
+	if !ok {
+		return nil
+	}
+	from, to, ok := find(text, path(args[1:]))
+	if !ok {
+		return nil
+	}
+	return jsonText(text[from:to])
+}
+
+func holds(args []driver.Value) driver.Value {
+	text, _ := args[0].(string)
+	return truth(text != "" && text != "null" && text != "false" && (text[0] > '9' || strings.ContainsAny(text[:1], `"`) || decimalOf(text).digits != ""))
+}
+
+func length(text string) driver.Value {
+	n := int64(0)
+	if !elements(text, func(string) bool { n++; return true }) {
+		return nil
+	}
+	return n
+}
+
+func item(args []driver.Value) driver.Value {
+	text, _ := args[0].(string)
+	at, ok := args[1].(int64)
+	out := "[]"
+	elements(text, func(raw string) bool {
+		if at--; ok && at < 0 {
+			out = items("[" + raw + "]").(string)
+		}
+		return at >= 0
+	})
+	return out
+}
+
+func unwind(text string) driver.Value {
+	if text == "" || text == "null" {
+		return nil
+	}
+	if text[0] != '[' {
+		text = "[" + text + "]"
+	}
+	return items(text)
+}
+
+func path(args []driver.Value) []string {
+	out := make([]string, len(args))
+	for i, a := range args {
+		out[i], _ = a.(string)
+	}
+	return out
+}
+
+// storedJSON is what a JSON column holds. The adapter shows it in the same way.
+func storedJSON(args []driver.Value) driver.Value {
+	switch v := args[0].(type) {
+	case string:
+		if text := strings.Trim(v, " \t\r\n"); valid(text) {
+			return jsonText(text)
+		}
+		return quote(v)
+	case nil:
+		return nil
+	}
+	return asJSON(args[0])
+}
+
+// plainValue is a number or text of SQLite.
+func plainValue(v driver.Value) value.Value {
+	switch v := v.(type) {
+	case int64:
+		return value.OfInt(v)
+	case float64:
+		return value.OfFloat(v + 0) // a zero has no sign
+	case string:
+		return value.OfString(strings.ToValidUTF8(v, "\uFFFD"))
+	case []byte:
+		return value.OfBytes(string(v))
+	}
+	return value.Value{}
+}
+
+// asJSON writes what SQLite holds as JSON.
+func asJSON(v driver.Value) string {
+	if text, ok := v.(string); ok {
+		return quote(text)
+	}
+	return string(plainValue(v).AppendJSON(nil))
+}
+
+func jsonOf(v driver.Value) value.Value {
+	if text, ok := v.(string); ok {
+		return read(text)
+	}
+	return value.Value{}
+}
+
+// compareJSON is -1, 0 or 1, and 2 for two objects or two lists that differ.
+func compareJSON(x, y driver.Value) driver.Value {
+	s, sok := x.(string)
+	t, tok := y.(string)
+	if sok && tok && s == t {
+		return int64(0)
+	}
+	a, b := jsonOf(x), jsonOf(y)
+	if k := a.Kind(); k == b.Kind() && (k == value.Object || k == value.Array) {
+		if value.Equal(a, b) {
+			return int64(0)
+		}
+		return int64(2)
+	}
+	return int64(value.Order(a, b))
+}
+
+func setPart(args []driver.Value) driver.Value {
+	text, ok := args[0].(string)
+	if !ok || len(args) < 2 {
+		return nil
+	}
+	part, ok := args[1].(string)
+	if !ok {
+		part = "null"
+	}
+	names := path(args[2:])
+	if from, to, ok := find(text, names); ok {
+		return jsonText(text[:from] + part + text[to:])
+	}
+	if len(names) == 0 {
+		return text
+	}
+	last := len(names) - 1
+	from, to, ok := find(text, names[:last])
+	if holder := text[from:to]; !ok || holder == "" || holder[0] != '{' {
+		return text
+	}
+	if (&scan{text: text, at: from + 1}).more() {
+		return text[:to-1] + "," + quote(names[last]) + ":" + part + text[to-1:]
+	}
+	return text[:from] + "{" + quote(names[last]) + ":" + part + "}" + text[to:]
+}
+
+func elementAt(args []driver.Value) driver.Value {
+	text, ok := args[0].(string)
+	at, aok := args[1].(int64)
+	if !ok || !aok {
+		return nil
+	}
+	if at < 0 {
+		elements(text, func(string) bool { at++; return true })
+		if at < 0 {
+			return nil
+		}
+	}
+	var out driver.Value
+	elements(text, func(raw string) bool {
+		if at == 0 {
+			out = jsonText(raw)
+		}
+		at--
+		return at >= 0
+	})
+	return out
+}
+
+func inList(args []driver.Value) driver.Value {
+	text, _ := args[1].(string)
+	x, found := jsonOf(args[0]), false
+	elements(text, func(raw string) bool {
+		found = value.Equal(x, read(raw))
+		return !found
+	})
+	return truth(found)
+}
+
+func slice(args []driver.Value) driver.Value {
+	text, ok := args[0].(string)
+	from, fok := args[1].(int64)
+	most, mok := args[2].(int64)
+	if !ok || !fok || !mok || most < 1 || text == "" || text[0] != '[' {
+		return nil
+	}
+	if from < 0 {
+		elements(text, func(string) bool { from++; return true })
+		from = max(0, from)
+	}
+	var out []string
+	elements(text, func(raw string) bool {
+		if from > 0 {
+			from--
+			return true
+		}
+		out = append(out, raw)
+		return int64(len(out)) < most
+	})
+	return "[" + strings.Join(out, ",") + "]"
+}
+
+func joinLists(args []driver.Value) driver.Value {
+	var out strings.Builder
+	out.WriteByte('[')
+	for _, a := range args {
+		text, _ := a.(string)
+		if !elements(text, func(raw string) bool {
+			if out.Len() > 1 {
+				out.WriteByte(',')
+			}
+			out.WriteString(raw)
+			return out.Len() <= longest
+		}) || out.Len() > longest {
+			return nil
+		}
+	}
+	return out.String() + "]"
+}
+
+// items is the list of the texts of the elements, null where an element is null; null when text is no list.
+func items(text string) driver.Value {
+	out := []byte{'['}
+	if !elements(text, func(raw string) bool {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		if raw == "null" {
+			out = append(out, raw...)
+		} else {
+			out = value.AppendQuoted(out, raw)
+		}
+		return true
+	}) {
+		return nil
+	}
+	return string(append(out, ']'))
+}
+
+// list is what is made of the sum of the numbers in a list.
+func list(result func(*sum) driver.Value) function {
+	return ofText(func(text string) driver.Value {
+		s := &sum{}
+		if !numbersIn(text, func(f float64) { s.add(f) }) {
+			return nil
+		}
+		return result(s)
+	})
+}
+
+func extreme(sign float64) function {
+	return ofText(func(text string) driver.Value {
+		var out driver.Value
+		numbersIn(text, func(f float64) {
+			if have, ok := out.(float64); !ok || (f-have)*sign > 0 {
+				out = f
+			}
+		})
+		return out
+	})
+}
+
+// numbersIn yields the numbers in a list as doubles, and reports whether it is one.
+func numbersIn(text string, yield func(float64)) bool {
+	return elements(text, func(raw string) bool {
+		if raw != "" && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9') {
+			f, _ := value.OfDecimal(raw).AsFloat()
+			yield(f + 0)
+		}
+		return true
+	})
+}

@@ -1,0 +1,274 @@
+package sqlfunc
+
+import (
+	"cmp"
+	"database/sql/driver"
+	"math"
+	"math/big"
+	"math/bits"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+)
+
+func numbers() map[string]function {
+	out := map[string]function{
+		expr.SQLiteCompare: {2, func(args []driver.Value) driver.Value { return int64(compare(args[0], args[1])) }},
+		expr.SQLiteNumber:  {1, numberText},
+		expr.SQLiteDivide:  {2, reals(func(x, y float64) float64 { return x / y })},
+		expr.SQLiteModulo: {2, func(args []driver.Value) driver.Value {
+			x, xok := args[0].(int64)
+			y, yok := args[1].(int64)
+			if !xok || !yok || y == 0 {
+				return nil
+			}
+			return x % y
+		}},
+	}
+	for name, op := range map[string]operation{
+		expr.SQLiteAdd:      {add, func(x, y float64) float64 { return x + y }, (*big.Int).Add},
+		expr.SQLiteSubtract: {subtract, func(x, y float64) float64 { return x - y }, (*big.Int).Sub},
+		expr.SQLiteMultiply: {multiply, func(x, y float64) float64 { return x * y }, nil},
+	} {
+		out[name] = function{-1, op.fold(op.typed())}
+		out[name+expr.SQLiteOfDecimals] = function{-1, op.fold(op.decimals)}
+	}
+	for name, f := range map[string]func(args []driver.Value) driver.Value{
+		expr.SQLiteAbs: absolute, expr.SQLiteCeil: whole(1), expr.SQLiteFloor: whole(-1), expr.SQLiteTrunc: rounded(true), expr.SQLiteRound: rounded(false),
+	} {
+		n := int32(1)
+		if name == expr.SQLiteTrunc || name == expr.SQLiteRound {
+			n = 2
+		}
+		out[name] = function{n, func(args []driver.Value) driver.Value {
+			if x, ok := args[0].(float64); ok && !sized(x) {
+				return nil
+			}
+			return f(args)
+		}}
+	}
+	for name, f := range map[string]func(d decimal, places int) decimal{
+		expr.SQLiteAbs:   func(d decimal, _ int) decimal { d.neg = false; return d },
+		expr.SQLiteCeil:  func(d decimal, _ int) decimal { return d.next(false) },
+		expr.SQLiteFloor: func(d decimal, _ int) decimal { return d.next(true) },
+		expr.SQLiteTrunc: func(d decimal, places int) decimal { return d.places(places, true) },
+		expr.SQLiteRound: func(d decimal, places int) decimal { return d.places(places, false) },
+	} {
+		out[name+expr.SQLiteOfDecimals] = function{out[name].args, func(args []driver.Value) driver.Value {
+			d, ok := decimalOfValue(args[0])
+			places, pok := args[len(args)-1].(int64)
+			if !ok || !pok && len(args) > 1 {
+				return nil
+			}
+			return f(d, limited(places)).number()
+		}}
+	}
+	return out
+}
+
+// numberText writes a number as JSON.
+func numberText(args []driver.Value) driver.Value {
+	if v := plainValue(args[0]); v.IsNumber() {
+		return string(v.AppendJSON(nil))
+	}
+	return nil
+}
+
+// limited keeps places within what a double has digits for.
+func limited(places int64) int { return int(max(-400, min(400, places))) }
+
+// sized reports whether arithmetic takes x: what is so large or small that a product may be out of range is null.
+func sized(x float64) bool {
+	size := math.Abs(x)
+	return size == 0 || size >= 1e-150 && size <= 1e150
+}
+
+// reals is an operation of two reals; division by zero and what is no number are null.
+func reals(op func(x, y float64) float64) func(args []driver.Value) driver.Value {
+	return func(args []driver.Value) driver.Value {
+		x, xok := args[0].(float64)
+		y, yok := args[1].(float64)
+		if !xok || !yok || !sized(x) || !sized(y) {
+			return nil
+		}
+		if z := op(x, y); !math.IsNaN(z) && !math.IsInf(z, 0) {
+			return z + 0 // a zero has no sign
+		}
+		return nil
+	}
+}
+
+// An operation is one of Add, Subtract and Multiply.
+type operation struct {
+	integers func(x, y int64) (int64, bool)
+	reals    func(x, y float64) float64
+	big      func(z, x, y *big.Int) *big.Int // nil for a product
+}
+
+// fold applies an operation to the first two arguments, then to that and the next.
+func (op operation) fold(two func(args []driver.Value) driver.Value) func(args []driver.Value) driver.Value {
+	return func(args []driver.Value) driver.Value {
+		if len(args) == 0 {
+			return nil
+		}
+		if len(args) == 2 {
+			return two(args)
+		}
+		z := args[0]
+		for _, y := range args[1:] {
+			z = two([]driver.Value{z, y})
+		}
+		return z
+	}
+}
+
+func (op operation) typed() func(args []driver.Value) driver.Value {
+	real := reals(op.reals)
+	return func(args []driver.Value) driver.Value {
+		x, xok := args[0].(int64)
+		y, yok := args[1].(int64)
+		if !xok || !yok {
+			return real(args)
+		}
+		if z, ok := op.integers(x, y); ok {
+			return z
+		}
+		return nil
+	}
+}
+
+func (op operation) decimals(args []driver.Value) driver.Value {
+	x, xok := args[0].(int64)
+	y, yok := args[1].(int64)
+	if xok && yok {
+		if z, ok := op.integers(x, y); ok {
+			return z
+		}
+	}
+	d, dok := decimalOfValue(args[0])
+	e, eok := decimalOfValue(args[1])
+	if !dok || !eok {
+		return nil
+	}
+	if op.big == nil {
+		n := d.scaled(d.exp)
+		return decimalOfBig(n.Mul(n, e.scaled(e.exp)), d.exp+e.exp).number()
+	}
+	exp := min(d.exp, e.exp)
+	n := d.scaled(exp)
+	return decimalOfBig(op.big(n, n, e.scaled(exp)), exp).number()
+}
+
+func add(x, y int64) (int64, bool) {
+	z := x + y
+	return z, (z > x) == (y > 0)
+}
+
+func subtract(x, y int64) (int64, bool) {
+	z := x - y
+	return z, (z < x) == (y > 0)
+}
+
+func multiply(x, y int64) (int64, bool) {
+	high, low := bits.Mul64(magnitude(x), magnitude(y))
+	if (x < 0) != (y < 0) {
+		return -int64(low), high == 0 && low <= 1<<63
+	}
+	return int64(low), high == 0 && low < 1<<63
+}
+
+func magnitude(x int64) uint64 {
+	if x < 0 {
+		return -uint64(x)
+	}
+	return uint64(x)
+}
+
+func absolute(args []driver.Value) driver.Value {
+	switch x := args[0].(type) {
+	case int64:
+		if x == math.MinInt64 {
+			return nil
+		}
+		return max(x, -x)
+	case float64:
+		return math.Abs(x)
+	}
+	return nil
+}
+
+// whole is the next whole number up (1) or down (-1).
+func whole(direction int) func(args []driver.Value) driver.Value {
+	return func(args []driver.Value) driver.Value {
+		switch x := args[0].(type) {
+		case int64:
+			return x
+		case float64:
+			if direction > 0 {
+				return math.Ceil(x) + 0
+			}
+			return math.Floor(x) + 0
+		}
+		return nil
+	}
+}
+
+// rounded is x at a number of places.
+func rounded(cut bool) func(args []driver.Value) driver.Value {
+	return func(args []driver.Value) driver.Value {
+		n, ok := args[1].(int64)
+		d, dok := decimalOfValue(args[0])
+		if !ok || !dok {
+			return nil
+		}
+		d = d.places(limited(n), cut)
+		switch x := args[0].(type) {
+		case int64:
+			if z, ok := d.integer(); ok {
+				return z
+			}
+			return nil
+		case float64:
+			if math.Abs(x) > 1e15 {
+				return x
+			}
+		}
+		return d.real()
+	}
+}
+
+// compare orders two values of one type, null first.
+func compare(x, y driver.Value) int {
+	switch {
+	case x == nil && y == nil:
+		return 0
+	case x == nil:
+		return -1
+	case y == nil:
+		return 1
+	}
+	switch x := x.(type) {
+	case string:
+		s, _ := y.(string)
+		return strings.Compare(x, s)
+	case []byte:
+		b, _ := y.([]byte)
+		return strings.Compare(string(x), string(b))
+	case int64:
+		if n, ok := y.(int64); ok {
+			return cmp.Compare(x, n)
+		}
+	case float64:
+		if f, ok := y.(float64); ok {
+			return cmp.Compare(x, f)
+		}
+	}
+	d, dok := decimalOfValue(x)
+	e, eok := decimalOfValue(y)
+	if dok && eok {
+		return strings.Compare(string(d.appendOrder(nil)), string(e.appendOrder(nil)))
+	}
+	f, _ := x.(float64)
+	g, _ := y.(float64)
+	return cmp.Compare(f, g) // one of them is infinite
+}

@@ -1,0 +1,86 @@
+// Package sqlfunc is the functions that the SQLite adapter adds to its connections.
+//
+// SQLite has none that are total and exact for them: regular expressions, decimals, JSON by value, time zones. What each
+// gives stands beside its name in compile/expr. None ever fails, whatever it is given: a failure would tell of records
+// that the asker doesn't see. None keeps what it is given beyond its return (see sqlite.FunctionImpl.VolatileArgs).
+package sqlfunc
+
+import (
+	"database/sql/driver"
+	"errors"
+	"maps"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"modernc.org/sqlite"
+)
+
+// Register adds the functions to all connections that d opens from now on.
+func Register(d *sqlite.Driver) error {
+	c := &caches{}
+	functions := map[string]function{}
+	for _, some := range []map[string]function{texts(c), numbers(), json(), conversions(), dates(c)} {
+		maps.Copy(functions, some)
+	}
+	var errs []error
+	for name, f := range functions {
+		errs = append(errs, d.RegisterFunction(name, &sqlite.FunctionImpl{NArgs: f.args, Deterministic: true, VolatileArgs: true,
+			Scalar: func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) { return f.call(args), nil }}))
+	}
+	for name, make := range aggregates() {
+		errs = append(errs, d.RegisterFunction(name, &sqlite.FunctionImpl{NArgs: 1, Deterministic: true, VolatileArgs: true,
+			MakeAggregate: func(sqlite.FunctionContext) (sqlite.AggregateFunction, error) { return aggregate{make()}, nil }}))
+	}
+	return errors.Join(errs...)
+}
+
+// A function takes int64, float64, string, []byte and nil, and gives one of them.
+type function struct {
+	args int32 // -1 for any number
+	call func(args []driver.Value) driver.Value
+}
+
+// An accumulator takes the values of a group in any order.
+type accumulator interface {
+	add(v driver.Value)
+	value() driver.Value
+}
+
+func aggregates() map[string]func() accumulator {
+	return map[string]func() accumulator{
+		expr.SQLiteSum:                         func() accumulator { return &sum{} },
+		expr.SQLiteSum + expr.SQLiteOfDecimals: func() accumulator { return &sum{decimal: true} },
+		expr.SQLiteAvg:                         func() accumulator { return &sum{average: true} },
+		expr.SQLiteStdDevPop:                   func() accumulator { return &deviation{} },
+		expr.SQLiteStdDevSamp:                  func() accumulator { return &deviation{sample: 1} },
+		expr.SQLiteJSONMin:                     func() accumulator { return &extremum{sign: -1} },
+		expr.SQLiteJSONMax:                     func() accumulator { return &extremum{sign: 1} },
+		expr.SQLiteDistinct:                    func() accumulator { return &set{map[string]bool{}, map[string]*document{}} },
+	}
+}
+
+// An aggregate is an accumulator as SQLite drives it.
+type aggregate struct{ accumulator }
+
+// Step implements sqlite.AggregateFunction.
+func (a aggregate) Step(_ *sqlite.FunctionContext, args []driver.Value) error {
+	a.add(args[0])
+	return nil
+}
+
+// WindowInverse implements sqlite.AggregateFunction. SQLite calls it for windows that move; compile writes none.
+func (a aggregate) WindowInverse(*sqlite.FunctionContext, []driver.Value) error {
+	return errors.New("not a window function")
+}
+
+// WindowValue implements sqlite.AggregateFunction.
+func (a aggregate) WindowValue(*sqlite.FunctionContext) (driver.Value, error) { return a.value(), nil }
+
+// Final implements sqlite.AggregateFunction.
+func (a aggregate) Final(*sqlite.FunctionContext) {}
+
+func truth(b bool) driver.Value {
+	if b {
+		return int64(1)
+	}
+	return int64(0)
+}

@@ -1,0 +1,188 @@
+package sqlfunc
+
+import (
+	"database/sql/driver"
+	"math"
+	"math/big"
+	"math/bits"
+	"strconv"
+)
+
+// A sum adds numbers exactly, a real as it is written in the fewest digits, so that their order means nothing. It is a
+// real, or a decimal as SQLite holds one; null where a number was infinite or the sum is out of range.
+type sum struct {
+	decimal, average bool
+
+	count int64
+	wrong bool // a number was infinite
+	parts []part
+}
+
+// A part is the sum of what was added with one exponent.
+type part struct {
+	exp       int
+	high, low uint64 // 128 bits, signed
+}
+
+func (s *sum) add(v driver.Value) {
+	var mantissa int64
+	exp := 0
+	switch v := v.(type) {
+	case int64:
+		mantissa = v
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			s.wrong = true
+			break
+		}
+		mantissa, exp = fewest(v)
+	default:
+		return
+	}
+	s.count++
+	s.at(exp).add(mantissa)
+}
+
+// fewest returns x as the fewest digits × 10^exp.
+func fewest(x float64) (mantissa int64, exp int) {
+	if n := int64(x); float64(n) == x && n < 1<<53 && n > -1<<53 {
+		return n, 0
+	}
+	var buffer [32]byte
+	text := strconv.AppendFloat(buffer[:0], x, 'e', -1, 64)
+	point := false
+	for i, c := range text {
+		switch {
+		case c == 'e':
+			e, _ := strconv.Atoi(string(text[i+1:]))
+			exp += e
+			if x < 0 {
+				mantissa = -mantissa
+			}
+			return mantissa, exp
+		case c == '.':
+			point = true
+		case c >= '0':
+			mantissa = mantissa*10 + int64(c-'0') // 17 digits at most
+			if point {
+				exp--
+			}
+		}
+	}
+	return mantissa, exp
+}
+
+func (s *sum) at(exp int) *part {
+	for i := range s.parts {
+		if s.parts[i].exp == exp {
+			return &s.parts[i]
+		}
+	}
+	s.parts = append(s.parts, part{exp: exp})
+	return &s.parts[len(s.parts)-1]
+}
+
+// add can't go beyond 128 bits: that would take 2^63 numbers.
+func (p *part) add(n int64) {
+	var carry uint64
+	p.low, carry = bits.Add64(p.low, uint64(n), 0)
+	p.high, _ = bits.Add64(p.high, uint64(n>>63), carry)
+}
+
+func (p *part) total() *big.Int {
+	n := new(big.Int).Lsh(big.NewInt(int64(p.high)), 64)
+	return n.Add(n, new(big.Int).SetUint64(p.low))
+}
+
+// total returns the sum as n × 10^exp.
+func (s *sum) total() (n *big.Int, exp int) {
+	for i, p := range s.parts {
+		if i == 0 || p.exp < exp {
+			exp = p.exp
+		}
+	}
+	n = new(big.Int)
+	for _, p := range s.parts {
+		t := p.total()
+		n.Add(n, t.Mul(t, power(p.exp-exp)))
+	}
+	return n, exp
+}
+
+func (s *sum) value() driver.Value {
+	if s.wrong || s.average && s.count == 0 {
+		return nil
+	}
+	d := decimalOfBig(s.total())
+	if s.average {
+		f, ok := d.float()
+		if !ok {
+			return nil
+		}
+		return f/float64(s.count) + 0
+	}
+	if s.decimal {
+		return d.number()
+	}
+	return d.real()
+}
+
+// A deviation is the standard deviation of reals, rounded once: it is made of exact sums, in base 2. It is null when one
+// of them is too large or small for arithmetic.
+type deviation struct {
+	sample int64 // 1 for the sample's
+	count  int64
+	wrong  bool
+	powers map[int]*power2
+}
+
+// A power2 is the sums of what has one exponent, and of its squares.
+type power2 struct{ sum, squares big.Int }
+
+func (d *deviation) add(v driver.Value) {
+	x, ok := v.(float64)
+	if !ok {
+		return
+	}
+	d.count++
+	if !sized(x) {
+		d.wrong = true
+		return
+	}
+	fraction, exp := math.Frexp(x)
+	p := d.powers[exp]
+	if p == nil {
+		if d.powers == nil {
+			d.powers = map[int]*power2{}
+		}
+		p = &power2{}
+		d.powers[exp] = p
+	}
+	n := big.NewInt(int64(math.Ldexp(fraction, 53))) // all bits of it
+	p.sum.Add(&p.sum, n)
+	p.squares.Add(&p.squares, n.Mul(n, n))
+}
+
+// value is the root of (n·Σx² - (Σx)²) / (n·(n - sample)).
+func (d *deviation) value() driver.Value {
+	if d.wrong || d.count-d.sample < 1 {
+		return nil
+	}
+	least := 0
+	for exp := range d.powers {
+		least = min(least, exp)
+	}
+	sum, squares := new(big.Int), new(big.Int)
+	for exp, p := range d.powers {
+		up := uint(exp - least)
+		sum.Add(sum, new(big.Int).Lsh(&p.sum, up))
+		squares.Add(squares, new(big.Int).Lsh(&p.squares, 2*up))
+	}
+	squares.Mul(squares, big.NewInt(d.count))
+	squares.Sub(squares, sum.Mul(sum, sum))
+	below := new(big.Int).Mul(big.NewInt(d.count), big.NewInt(d.count-d.sample))
+	below.Lsh(below, uint(2*(53-least)))
+	root := new(big.Float).SetPrec(128).SetRat(new(big.Rat).SetFrac(squares, below))
+	f, _ := root.Sqrt(root).Float64()
+	return f
+}

@@ -1,0 +1,202 @@
+package sqlfunc
+
+import (
+	"crypto/md5"
+	"database/sql/driver"
+	"encoding/base64"
+	"encoding/hex"
+	"io"
+	"math"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// longest is the most bytes of a text that is made; what would be longer is null. SQLite fails beyond 10^9.
+const longest = 1 << 26
+
+// caches are what is kept between calls, of all connections: regular expressions and time zones. A statement has few,
+// and each comes again with every row.
+type caches struct {
+	expressions, zones cache
+}
+
+// A cache keeps what text means. It begins anew when it is full.
+type cache struct {
+	meanings sync.Map
+	kept     atomic.Int32
+}
+
+const mostKept = 256
+
+func (c *cache) get(text string, read func(string) any) any {
+	if have, ok := c.meanings.Load(text); ok {
+		return have
+	}
+	text = strings.Clone(text) // see sqlite.FunctionImpl.VolatileArgs
+	if c.kept.Add(1) > mostKept {
+		c.meanings.Clear()
+		c.kept.Store(1)
+	}
+	have, _ := c.meanings.LoadOrStore(text, read(text))
+	return have
+}
+
+// expression compiles what was checked while parsing; it is nil for what doesn't compile.
+func expression(pattern string) any {
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return (*regexp.Regexp)(nil)
+	}
+	return re
+}
+
+func texts(c *caches) map[string]function {
+	return map[string]function{
+		expr.SQLiteMatches: {2, func(args []driver.Value) driver.Value {
+			pattern, _ := args[0].(string)
+			text, ok := args[1].(string)
+			if !ok {
+				return int64(0)
+			}
+			re := c.expressions.get(pattern, expression).(*regexp.Regexp)
+			return truth(re != nil && re.MatchString(text))
+		}},
+		expr.SQLiteUUID:  ofText(func(text string) driver.Value { return uuid(text) }),
+		expr.SQLiteQuote: ofText(func(text string) driver.Value { return quote(text) }),
+		expr.SQLiteBase64: {1, func(args []driver.Value) driver.Value {
+			if b, ok := args[0].([]byte); ok {
+				return base64.StdEncoding.EncodeToString(b)
+			}
+			return nil
+		}},
+		expr.SQLiteConcat:    {-1, concat},
+		expr.SQLiteSubstring: {3, substring},
+		expr.SQLiteSplit:     {2, split},
+		expr.SQLiteReplace:   {3, replace},
+		expr.SQLiteDigest:    {-1, digest},
+	}
+}
+
+func substring(args []driver.Value) driver.Value {
+	text, ok := args[0].(string)
+	from, fok := args[1].(int64)
+	length, lok := args[2].(int64)
+	if !ok || !fok || !lok || from < 0 {
+		return nil
+	}
+	text = text[offset(text, from):]
+	if length < 0 {
+		return text
+	}
+	return text[:offset(text, length)]
+}
+
+func split(args []driver.Value) driver.Value {
+	text, ok := args[0].(string)
+	sep, sok := args[1].(string)
+	if !ok || !sok || sep == "" {
+		return nil
+	}
+	out := []byte{'['}
+	for part := range strings.SplitSeq(text, sep) {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(out, quote(part)...)
+	}
+	return string(append(out, ']'))
+}
+
+func replace(args []driver.Value) driver.Value {
+	text, ok := args[0].(string)
+	find, fok := args[1].(string)
+	with, wok := args[2].(string)
+	if !ok || !fok || !wok {
+		return nil
+	}
+	if find == "" {
+		return text
+	}
+	if len(text)+strings.Count(text, find)*(len(with)-len(find)) > longest {
+		return nil
+	}
+	return strings.ReplaceAll(text, find, with)
+}
+
+// offset is where character n of text begins, its end when it has fewer.
+func offset(text string, n int64) int {
+	at := 0
+	for ; n > 0 && at < len(text); n-- {
+		_, size := utf8.DecodeRuneInString(text[at:])
+		at += size
+	}
+	return at
+}
+
+func concat(args []driver.Value) driver.Value {
+	var out strings.Builder
+	for _, a := range args {
+		text, ok := a.(string)
+		if !ok || out.Len()+len(text) > longest {
+			return nil
+		}
+		out.WriteString(text)
+	}
+	return out.String()
+}
+
+// uuid is text in the form 8-4-4-4-12, in lower case.
+func uuid(text string) driver.Value {
+	if len(text) != 36 {
+		return nil
+	}
+	for i, c := range []byte(text) {
+		switch {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if c != '-' {
+				return nil
+			}
+		case c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F':
+		default:
+			return nil
+		}
+	}
+	return strings.ToLower(text)
+}
+
+func digest(args []driver.Value) driver.Value {
+	h := md5.New()
+	for i, a := range args {
+		if i > 1 {
+			io.WriteString(h, "\x1f")
+		}
+		io.WriteString(h, plainValue(a).String())
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// storedInstant is what a date column holds, as the adapter shows it: text in ISO 8601, integers that count seconds or, from 10^11 on, milliseconds, reals that are Julian days.
+func storedInstant(v driver.Value) (time.Time, bool) {
+	const seconds = 99999999999
+	switch v := v.(type) {
+	case string:
+		date, ok := value.OfDateText(v)
+		return time.UnixMicro(date.Micros()), ok && inYears(time.UnixMicro(date.Micros()).UnixMilli())
+	case int64:
+		if v >= -seconds && v <= seconds {
+			v *= 1000
+		}
+		return time.UnixMilli(v), inYears(v)
+	case float64:
+		ms := math.Round((v - 2440587.5) * 86400000)
+		return time.UnixMilli(int64(ms)), ms >= minMillis && ms <= maxMillis
+	}
+	return time.Time{}, false
+}

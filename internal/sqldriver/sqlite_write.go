@@ -1,0 +1,179 @@
+package sqldriver
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/writing"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// A WritableSQLite is a SQLite source that can be written to. Reads stay on connections that can't write.
+type WritableSQLite struct {
+	*SQLite
+	*writing.Writer
+	db *sql.DB
+}
+
+// Writable opens s for writing as well, and makes the table of the markers where there is none.
+func (s *SQLite) Writable(ctx context.Context) (*WritableSQLite, error) {
+	conn, err := newConnector(s.path, "mode=rw&_dqs=0&_pragma=busy_timeout(50)&_pragma=foreign_keys(1)&_pragma=synchronous(2)&_pragma=trusted_schema(0)")
+	if err != nil {
+		return nil, fmt.Errorf("source %s: %w", s.name, err)
+	}
+	db := sql.OpenDB(conn)
+	db.SetMaxOpenConns(4)
+	db.SetMaxIdleConns(1)
+	db.SetConnMaxIdleTime(time.Minute)
+	w := &WritableSQLite{SQLite: s, Writer: writing.New(sqliteWrites{db}), db: db}
+	if err := marked(ctx, s.name, sqlgen.SQLite, func(ctx context.Context, text string) error {
+		return patient(ctx, func() error { _, err := db.ExecContext(ctx, text); return err })
+	}); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return w, nil
+}
+
+// Close ends all connections.
+func (w *WritableSQLite) Close() error { return errors.Join(w.db.Close(), w.SQLite.Close()) }
+
+// sqliteWrites implements writing.Database.
+type sqliteWrites struct{ db *sql.DB }
+
+// Dialect implements writing.Database.
+func (sqliteWrites) Dialect() sqlgen.Dialect { return sqlgen.SQLite }
+
+// Begin implements writing.Database. The transaction holds the one lock for writing from the start, so that what it reads
+// stays as it is and nothing has to give way later.
+func (w sqliteWrites) Begin(ctx context.Context) (writing.Tx, error) {
+	conn, err := w.db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t := &sqliteTx{transaction{conn: conn, decode: stored}}
+	if err := patient(ctx, func() error { _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); return err }); err != nil {
+		t.Rollback() // it may have begun when the context ended
+		return nil, err
+	}
+	return t, nil
+}
+
+// patient tries again while another connection is in the way. SQLite waits by itself, but no context could end that.
+func patient(ctx context.Context, do func() error) error {
+	for {
+		err := do()
+		if !(sqliteWrites{}).Again(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// Commit implements writing.Tx. Where readers are in the way it waits for them: the transaction stays.
+func (t *sqliteTx) Commit(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
+	defer cancel()
+	return patient(ctx, func() error { return t.transaction.Commit(ctx) })
+}
+
+type sqliteTx struct{ transaction }
+
+// Settle implements writing.Tx: SQLite tells only that a deferred foreign key doesn't hold.
+func (t *sqliteTx) Settle(context.Context) error {
+	return t.conn.Raw(func(c any) error {
+		f, ok := c.(*fileConn)
+		if !ok {
+			return fmt.Errorf("a connection is a %T", c)
+		}
+		if s, ok := f.Conn.(sqlite.DBStatus); ok {
+			if n, _, err := s.Status(sqlite.DBStatusDeferredFKs, false); err != nil || n == 0 {
+				return err
+			}
+			return errDeferred
+		}
+		return fmt.Errorf("the driver's connection is a %T, which tells nothing of deferred keys", f.Conn)
+	})
+}
+
+var errDeferred = errors.New("a deferred foreign key doesn't hold")
+
+// References implements writing.Database.
+func (sqliteWrites) References(ctx context.Context, tx writing.Tx) ([]schema.Reference, error) {
+	return catalogue.SQLiteReferences(ctx, tx.(*sqliteTx).conn)
+}
+
+// Sound implements writing.Database.
+func (sqliteWrites) Sound(_ context.Context, _ writing.Tx, c *schema.Class) error {
+	if c.Space != "" {
+		return unwritable(c, "it stands in an attached file, which can't be written together with the main one")
+	}
+	return nil
+}
+
+// Again implements writing.Database.
+func (sqliteWrites) Again(err error) bool {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	return ok && (e.Code()&0xff == sqlite3.SQLITE_BUSY || e.Code()&0xff == sqlite3.SQLITE_LOCKED)
+}
+
+// Problem implements writing.Database.
+func (sqliteWrites) Problem(ctx context.Context, err error) error { return refuse(ctx, err) }
+
+// sqliteKinds are the refusals that a code tells.
+var sqliteKinds = map[int]writing.Kind{
+	sqlite3.SQLITE_CONSTRAINT_UNIQUE: writing.Unique, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY: writing.Unique, sqlite3.SQLITE_CONSTRAINT_ROWID: writing.Unique,
+	sqlite3.SQLITE_CONSTRAINT_NOTNULL: writing.NotNull, sqlite3.SQLITE_CONSTRAINT_CHECK: writing.Check, sqlite3.SQLITE_CONSTRAINT_TRIGGER: writing.Trigger,
+	sqlite3.SQLITE_CONSTRAINT_DATATYPE: writing.Misfit, sqlite3.SQLITE_MISMATCH: writing.Misfit, sqlite3.SQLITE_TOOBIG: writing.Misfit,
+	sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY: writing.ForeignKey,
+}
+
+// Refusal implements writing.Database. SQLite names columns as "table.column" behind a colon; nothing else of its words is
+// looked at, and of those only what is a field.
+func (sqliteWrites) Refusal(_ context.Context, c *schema.Class, op write.Op, err error) *writing.Refusal {
+	if errors.Is(err, errDeferred) {
+		return &writing.Refusal{Kind: writing.ForeignKey}
+	}
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return nil
+	}
+	kind, ok := sqliteKinds[e.Code()]
+	switch {
+	case kind == writing.ForeignKey && op == write.OpDelete:
+		kind = writing.Referenced
+	case ok:
+	case e.Code()&0xff == sqlite3.SQLITE_CONSTRAINT:
+		kind = writing.Check
+	case strings.Contains(e.Error(), "cannot INSERT into generated column"), strings.Contains(e.Error(), "cannot UPDATE generated column"):
+		kind = writing.Computed
+	default:
+		return nil
+	}
+	r := &writing.Refusal{Kind: kind}
+	_, names, _ := strings.Cut(e.Error(), "constraint failed: ")
+	if i := strings.LastIndex(names, "constraint failed: "); i >= 0 {
+		names = names[i+len("constraint failed: "):]
+	}
+	for name := range strings.SplitSeq(names, ", ") {
+		name, _, _ = strings.Cut(name, " (")
+		table, column, ok := strings.Cut(name, ".")
+		if f := c.Field(column); ok && f != nil && strings.EqualFold(table, c.Table) {
+			r.Fields = append(r.Fields, f.Name)
+		}
+	}
+	return r
+}

@@ -1,0 +1,168 @@
+package sqldriver_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
+	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/jackc/pgx/v5"
+)
+
+// A deadline is a context that has one and never ends: as if we were gone when it comes.
+type deadline struct {
+	context.Context
+	at time.Time
+}
+
+func (d deadline) Deadline() (time.Time, bool) { return d.at, true }
+func (deadline) Done() <-chan struct{}         { return nil }
+func (deadline) Err() error                    { return nil }
+
+func within(t *testing.T, d time.Duration) context.Context {
+	return deadline{context.WithoutCancel(t.Context()), time.Now().Add(d)}
+}
+
+// permitted asks for all records of a class.
+func permitted(t *testing.T, src source.Source, class string) policy.Permit {
+	t.Helper()
+	classes, _, err := src.Describe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := policy.New(policy.Rules{Unlisted: true}, classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	permit, err := p.Read(identity.Principal{ID: "t", Scopes: []identity.Scope{identity.Read}}, &query.Find{Class: class, Limit: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return permit
+}
+
+// readAll returns all records of a class, one after the other, as texts.
+func readAll(t *testing.T, ctx context.Context, src source.Source, class string) (string, error) {
+	t.Helper()
+	rows, err := src.Read(ctx, permitted(t, src, class))
+	if err != nil {
+		return "", err
+	}
+	var out []string
+	for row, err := range rows {
+		if err != nil {
+			return "", err
+		}
+		out = append(out, row[0].String())
+	}
+	return strings.Join(out, " "), nil
+}
+
+// timeouts asks sessions how long a statement may run, and lets one run into that. The views: setting gives the time,
+// slow takes long.
+func timeouts(t *testing.T, src source.Source, settings map[time.Duration]string) {
+	// Twice: by a connection that has to be told, and by one that knows.
+	for range 2 {
+		for after, want := range settings {
+			ctx := t.Context()
+			if after != 0 {
+				ctx = within(t, after)
+			}
+			for range 2 {
+				if got, err := readAll(t, ctx, src, "setting"); got != want || err != nil {
+					t.Errorf("%v before the deadline: %q, %v; want %q", after, got, err, want)
+				}
+			}
+		}
+	}
+	start := time.Now()
+	_, err := readAll(t, within(t, 500*time.Millisecond), src, "slow")
+	if took := time.Since(start); problem.CodeOf(err) != problem.Timeout || took < 2*time.Second || took > 5*time.Second {
+		t.Errorf("the server ended the statement after %v with %v; want %s after 2 s", took, err, problem.Timeout)
+	}
+	if _, err := readAll(t, within(t, -time.Minute), src, "slow"); problem.CodeOf(err) != problem.Timeout {
+		t.Errorf("after the deadline: %v", err)
+	}
+	if got, err := readAll(t, t.Context(), src, "setting"); got != settings[0] || err != nil {
+		t.Errorf("at the end: %q, %v; want %q", got, err, settings[0])
+	}
+}
+
+// TestPostgresTimeout wants the server to end statements by itself soon after the deadline of their context.
+func TestPostgresTimeout(t *testing.T) {
+	url := testservices.Postgres(t)
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	for _, statement := range []string{"CREATE VIEW setting AS SELECT current_setting('statement_timeout') AS s",
+		"CREATE VIEW slow AS SELECT pg_sleep(20)::text AS nap"} {
+		if _, err := conn.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	src, err := sqldriver.OpenPostgres(t.Context(), "app", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	timeouts(t, src, map[time.Duration]string{0: "5min", 9500 * time.Millisecond: "11s", 29500 * time.Millisecond: "31s", 24*time.Hour - time.Second/2: "86401s"})
+}
+
+// stopEarly cancels readings of a view that is slow, that often, in the first 4 ms.
+func stopEarly(t *testing.T, src source.Source, times int) {
+	permit := permitted(t, src, "slow")
+	for i := range times {
+		ctx, stop := context.WithCancel(t.Context())
+		time.AfterFunc(time.Duration(i)*4*time.Millisecond/time.Duration(times), stop)
+		start := time.Now()
+		rows, err := src.Read(ctx, permit)
+		if err == nil {
+			for _, e := range rows {
+				err = e
+			}
+		}
+		if took := time.Since(start); problem.CodeOf(err) != problem.Cancelled || took > 1500*time.Millisecond {
+			t.Errorf("cancelled after %d of %d parts of 4 ms: %v after %v", i, times, err, took)
+		}
+	}
+}
+
+// TestPostgresStopsEarly stops readings at every moment of their beginning.
+func TestPostgresStopsEarly(t *testing.T) {
+	url := testservices.Postgres(t)
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	if _, err := conn.Exec(t.Context(), "CREATE VIEW slow AS SELECT pg_sleep(30)::text AS nap"); err != nil {
+		t.Fatal(err)
+	}
+	src, err := sqldriver.OpenPostgres(t.Context(), "app", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	stopEarly(t, src, 40) // each takes the 100 ms that the driver waits for the server
+	var n int
+	err = conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND state = 'active'").Scan(&n)
+	if err != nil || n != 0 {
+		t.Errorf("%d statements still run, %v", n, err)
+	}
+}
+
+// TestMySQLTimeout is the same as TestPostgresTimeout on MariaDB.
+func TestMySQLTimeout(t *testing.T) {
+	src, _, _ := openMySQL(t, `CREATE FUNCTION setting() RETURNS text RETURN @@session.max_statement_time`, `CREATE VIEW setting AS SELECT setting() AS s`,
+		`CREATE FUNCTION nap() RETURNS int RETURN SLEEP(20)`, `CREATE VIEW slow AS SELECT nap() AS nap`)
+	timeouts(t, src, map[time.Duration]string{0: "300", 9500 * time.Millisecond: "11", 29500 * time.Millisecond: "31", 24*time.Hour - time.Second/2: "86401"})
+}

@@ -1,0 +1,81 @@
+package writing
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/dml"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// A marker is what the database keeps about a change.
+type marker struct {
+	change  string
+	digest  string
+	fence   int64           // the lowest that may apply it
+	receipt *change.Receipt // nil when it wasn't applied
+}
+
+// claim returns the marker of a change, which nobody else can write until the transaction ends: m where there was none.
+func claim(ctx context.Context, d sqlgen.Dialect, tx Tx, m marker) (marker, error) {
+	st, err := dml.Claim(d, m.change, m.digest, m.fence)
+	if err != nil {
+		return m, err
+	}
+	if _, err := tx.Exec(ctx, st); err != nil {
+		return m, err
+	}
+	if st, err = dml.Marker(d, m.change); err != nil {
+		return m, err
+	}
+	rows, err := tx.Query(ctx, st)
+	if err != nil {
+		return m, err
+	}
+	if len(rows) != 1 {
+		return m, fmt.Errorf("%d markers of one change", len(rows))
+	}
+	m.digest, m.fence = rows[0][0].Text(), rows[0][1].Int()
+	if kept := rows[0][2]; !kept.IsNull() {
+		m.receipt = &change.Receipt{}
+		if err := json.Unmarshal([]byte(kept.Text()), m.receipt); err != nil {
+			return m, fmt.Errorf("the receipt of a change can't be read: %w", err)
+		}
+		m.receipt.Again = true
+	}
+	return m, nil
+}
+
+// raise sets the lowest fence that may apply the change.
+func (m marker) raise(ctx context.Context, d sqlgen.Dialect, tx Tx, fence int64) error {
+	st, err := dml.Raise(d, m.change, fence)
+	if err != nil {
+		return err
+	}
+	return exactly(ctx, tx, st)
+}
+
+// applied gives the marker its receipt.
+func (m marker) applied(ctx context.Context, d sqlgen.Dialect, tx Tx, r change.Receipt) error {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	st, err := dml.Applied(d, m.change, m.digest, m.fence, string(text))
+	if err != nil {
+		return err
+	}
+	return exactly(ctx, tx, st)
+}
+
+// exactly runs a statement that must write one row of ours.
+func exactly(ctx context.Context, tx Tx, st sqlgen.Statement) error {
+	n, err := tx.Exec(ctx, st)
+	if err == nil && n != 1 {
+		err = problem.New(problem.Internal, fmt.Sprintf("a marker was written %d times", n))
+	}
+	return err
+}

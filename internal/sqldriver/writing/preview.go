@@ -1,0 +1,218 @@
+package writing
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	text "github.com/bailiwick-dev/bailiwick/internal/sqlgen/dml"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// point is the savepoint that an item which is refused goes back to.
+const point = "bailiwick_item"
+
+// preview runs the plan item by item and tells what it did; the caller rolls back. What the database refuses is taken back
+// alone, and the rest goes on.
+func (r *run) preview(ctx context.Context) (change.Preview, error) {
+	p := change.Preview{Kind: change.Executed}
+	if classes, err := r.schemed(); err != nil || classes {
+		if err == nil {
+			p, err = r.previewClasses(ctx)
+		}
+		return p, err
+	}
+	if err := r.sound(ctx); err != nil {
+		return p, err
+	}
+	var refusals []string
+	var cascades cascades
+	for i := range r.plan.Items {
+		it := &r.plan.Items[i]
+		e, why, err := r.try(ctx, it, &cascades)
+		if err != nil {
+			return p, err
+		}
+		if p.Effects = append(p.Effects, e); why != nil {
+			refusals = append(refusals, r.said(i, why))
+		}
+	}
+	if err := r.tx.Settle(ctx); err != nil {
+		why := r.refusal(ctx, &r.plan.Items[len(r.plan.Items)-1], err)
+		if why == nil {
+			return p, err
+		}
+		refusals = append(refusals, why.String())
+	}
+	p.Refusal, p.Cascades = strings.Join(refusals, "; "), cascades.list
+	return p, nil
+}
+
+// said names the item where there are several.
+func (r *run) said(i int, why *Refusal) string {
+	if len(r.plan.Items) == 1 {
+		return why.String()
+	}
+	return fmt.Sprintf("write %d: %s", i+1, why)
+}
+
+// try runs an item, and takes it back where the database refuses it.
+func (r *run) try(ctx context.Context, it *writes.Item, cascades *cascades) (change.Effect, *Refusal, error) {
+	e := effect(it)
+	var err error
+	if e.Before, err = r.record(ctx, it, it.ID, true); err != nil {
+		return e, nil, err
+	}
+	if it.ID != nil && e.Before.IsNull() {
+		return e, nil, it.NotFound()
+	}
+	counts, err := r.counts(ctx, it)
+	if err != nil {
+		return e, nil, err
+	}
+	if err := r.do(ctx, "SAVEPOINT "+point); err != nil {
+		return e, nil, err
+	}
+	_, e.After, _, err = r.write(ctx, it)
+	if err != nil {
+		if e.After, err = r.undo(ctx, it, err, e.Before); err != nil {
+			why, ok := err.(*refused)
+			if !ok {
+				return e, nil, err
+			}
+			return e, &why.why, nil
+		}
+	}
+	cascades.add(counts)
+	return e, nil, r.do(ctx, "RELEASE SAVEPOINT "+point)
+}
+
+// undo takes an item back that failed with err. Where that was a refusal of the database it returns what the record would
+// have been and the refusal, else err.
+func (r *run) undo(ctx context.Context, it *writes.Item, err error, before value.Value) (value.Value, error) {
+	if meant(err) {
+		return value.Value{}, err
+	}
+	if back := r.do(ctx, "ROLLBACK TO SAVEPOINT "+point); back != nil {
+		return value.Value{}, err
+	}
+	why := r.refusal(ctx, it, err)
+	if why == nil {
+		return value.Value{}, err
+	}
+	// A refusal is kept from the asker, for it may be because of hidden records. So what is refused must not be told from
+	// what isn't where both would end outside of the view.
+	in, err := r.would(ctx, it)
+	if err == nil && !in {
+		err = it.NotFound()
+	}
+	if err != nil {
+		return value.Value{}, err
+	}
+	return planned(it, before), &refused{*why}
+}
+
+// would reports whether the record of an item would be in its view.
+func (r *run) would(ctx context.Context, it *writes.Item) (bool, error) {
+	if it.Op != write.OpCreate && it.Op != write.OpUpdate {
+		return true, nil
+	}
+	forms, err := r.forms(ctx, it)
+	if err != nil {
+		return false, err
+	}
+	st, err := text.Would(r.db.Dialect(), it.View, it.ID, it.Sets, forms)
+	if err != nil {
+		return false, err
+	}
+	rows, err := r.tx.Query(ctx, st)
+	return len(rows) > 0, err
+}
+
+// planned is what an item makes of a record as far as it says itself.
+func planned(it *writes.Item, before value.Value) value.Value {
+	if it.Op == write.OpDelete {
+		return value.Value{}
+	}
+	members := make([]value.Member, len(it.View.Fields()))
+	for i, f := range it.View.Fields() {
+		members[i].Name = f.Name
+		members[i].Value, _ = before.Get(f.Name)
+		for _, s := range it.Sets {
+			if s.Field.Name == f.Name {
+				members[i].Value = s.Value
+			}
+		}
+	}
+	return value.OfObject(members)
+}
+
+// do runs a statement without values.
+func (r *run) do(ctx context.Context, statement string) error {
+	_, err := r.tx.Exec(ctx, sqlgen.Statement{Text: statement})
+	return err
+}
+
+// counts looks what goes or changes with a record, before it does.
+func (r *run) counts(ctx context.Context, it *writes.Item) ([]change.Cascade, error) {
+	if it.Op != write.OpUpdate && it.Op != write.OpDelete {
+		return nil, nil
+	}
+	c := it.View.Class()
+	var fields []string
+	if it.Op == write.OpUpdate {
+		fields = []string{}
+		for _, s := range it.Sets {
+			fields = append(fields, s.Field.Name)
+		}
+	}
+	if r.refs == nil {
+		var err error
+		if r.refs, err = r.db.References(ctx, r.tx); err != nil {
+			return nil, err
+		}
+	}
+	counts, err := text.Cascades(r.db.Dialect(), c, it.ID, fields, r.refs)
+	if err != nil {
+		return nil, err
+	}
+	var out []change.Cascade
+	for _, n := range counts {
+		rows, err := r.tx.Query(ctx, n.Statement)
+		if err != nil {
+			return nil, err
+		}
+		if rows[0][0].Int() > 0 {
+			out = append(out, change.Cascade{Class: c.Source + "." + classNamed(n.Space, n.Table), Effect: n.Effect, Records: rows[0][0].Int()})
+		}
+	}
+	return out, nil
+}
+
+// classNamed is the name of a table as a class.
+func classNamed(space, table string) string {
+	if space == "" {
+		return table
+	}
+	return space + "_" + table
+}
+
+// cascades are those of all items.
+type cascades struct{ list []change.Cascade }
+
+func (c *cascades) add(counts []change.Cascade) {
+next:
+	for _, n := range counts {
+		for i := range c.list {
+			if c.list[i].Class == n.Class && c.list[i].Effect == n.Effect {
+				c.list[i].Records += n.Records
+				continue next
+			}
+		}
+		c.list = append(c.list, n)
+	}
+}

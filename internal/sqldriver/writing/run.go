@@ -1,0 +1,328 @@
+package writing
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	text "github.com/bailiwick-dev/bailiwick/internal/sqlgen/dml"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// A run is one transaction over a plan.
+type run struct {
+	*Writer
+	tx   Tx
+	plan *writes.Plan
+	refs []schema.Reference // once they are asked for
+}
+
+// apply does all of the plan and its marker, and commits.
+func (r *run) apply(ctx context.Context) (change.Receipt, error) {
+	none := change.Receipt{}
+	classes, err := r.schemed()
+	holder, commits := r.tx.(Holder)
+	m := marker{change: r.plan.Change, digest: r.plan.Digest, fence: r.plan.Fence}
+	switch {
+	case err != nil:
+		return none, err
+	case classes && commits:
+		m.digest = "" // until it has begun
+		err = holder.Hold(ctx, m.change)
+	case !classes:
+		err = r.sound(ctx)
+	}
+	if err != nil {
+		return none, err
+	}
+	switch m, err = claim(ctx, r.db.Dialect(), r.tx, m); {
+	case err != nil:
+		return none, err
+	case m.receipt != nil && m.digest != r.plan.Digest:
+		return none, problem.New(problem.Internal, "the change was applied with another digest")
+	case m.receipt != nil:
+		return *m.receipt, nil
+	case m.fence > r.plan.Fence:
+		return none, change.ErrFenced
+	case classes && commits:
+		return r.applyAlone(ctx, m)
+	}
+	do := r.records
+	if classes {
+		do = r.applyClasses
+	}
+	receipt, err := do(ctx)
+	if err != nil {
+		return none, err
+	}
+	m.digest, m.fence = r.plan.Digest, r.plan.Fence
+	if err := m.applied(ctx, r.db.Dialect(), r.tx, receipt); err != nil {
+		return none, err
+	}
+	if err := r.tx.Commit(ctx); err != nil {
+		if classes {
+			return none, err
+		}
+		return none, r.conflict(ctx, &r.plan.Items[0], err)
+	}
+	return receipt, nil
+}
+
+// records does all items of the plan, on records that are as they were reviewed.
+func (r *run) records(ctx context.Context) (change.Receipt, error) {
+	none, receipt := change.Receipt{}, change.Receipt{}
+	now, err := r.lock(ctx)
+	if err != nil {
+		return none, err
+	}
+	for i := range r.plan.Items {
+		it := &r.plan.Items[i]
+		before := now[i].Before
+		if i > 0 { // an earlier item may have changed it, as it did when it was previewed
+			if before, err = r.record(ctx, it, it.ID, false); err != nil {
+				return none, err
+			}
+		}
+		if it.ID != nil && moved(it, before) {
+			return none, &change.Moved{Now: now}
+		}
+		key, after, rows, err := r.write(ctx, it)
+		if err != nil {
+			return none, r.conflict(ctx, it, err)
+		}
+		receipt.Keys, receipt.After = append(receipt.Keys, key), append(receipt.After, after)
+		receipt.Rows += rows
+	}
+	return receipt, nil
+}
+
+// sound refuses items that aren't ours, and those on classes whose writes can't be taken back.
+func (r *run) sound(ctx context.Context) error {
+	seen := map[*schema.Class]bool{}
+	for i := range r.plan.Items {
+		it := &r.plan.Items[i]
+		switch it.Op {
+		case write.OpCreate, write.OpUpdate, write.OpDelete, write.OpAction:
+		default:
+			return unsupported("an SQL database has no write of the kind %s", it.Op)
+		}
+		if it.View == nil {
+			return problem.New(problem.Internal, "a write without a view")
+		}
+		c := it.View.Class()
+		switch {
+		case seen[c], it.Op == write.OpAction && c.View: // what the statement of an action writes, its owner answers for
+			continue
+		case it.Op == write.OpAction:
+		case c.View:
+			return unsupported("%s is a view of the database; only tables can be written to", it.View.Name())
+		case len(c.Key) == 0:
+			return unsupported("records of %s have no key, so none can be named to be written", it.View.Name())
+		}
+		if err := r.db.Sound(ctx, r.tx, c); err != nil {
+			return err
+		}
+		seen[c] = true
+	}
+	return nil
+}
+
+// lock reads all records that the plan names, so that nobody else writes them until the end.
+func (r *run) lock(ctx context.Context) ([]change.Effect, error) {
+	now := make([]change.Effect, len(r.plan.Items))
+	for i := range r.plan.Items {
+		it := &r.plan.Items[i]
+		now[i] = effect(it)
+		if it.ID == nil {
+			continue
+		}
+		var err error
+		if now[i].Before, err = r.record(ctx, it, it.ID, true); err != nil {
+			return nil, err
+		}
+	}
+	return now, nil
+}
+
+// effect is what is known of an item before it ran.
+func effect(it *writes.Item) change.Effect {
+	e := change.Effect{Op: it.Op, Class: it.View.Class().FullName(), Key: it.Key}
+	for _, s := range it.Sets {
+		if !s.Forced {
+			e.Asked = append(e.Asked, s.Field.Name)
+		}
+	}
+	return e
+}
+
+// record reads the record with the key id through the item's view: an Object of the visible fields, or Null.
+func (r *run) record(ctx context.Context, it *writes.Item, id []value.Value, lock bool) (value.Value, error) {
+	if id == nil {
+		return value.Value{}, nil
+	}
+	st, err := text.Record(r.db.Dialect(), it.View, id, lock)
+	if err != nil {
+		return value.Value{}, err
+	}
+	rows, err := r.tx.Query(ctx, st)
+	switch {
+	case err != nil:
+		return value.Value{}, err
+	case len(rows) == 0:
+		return value.Value{}, nil
+	case len(rows) > 1:
+		return value.Value{}, problem.New(problem.Conflict, fmt.Sprintf("several records of %s have this key", it.View.Name()))
+	}
+	members := make([]value.Member, len(rows[0]))
+	for i, f := range it.View.Fields() {
+		members[i] = value.Member{Name: f.Name, Value: rows[0][i]}
+	}
+	return value.OfObject(members), nil
+}
+
+// moved reports whether a record isn't any more what was reviewed.
+func moved(it *writes.Item, now value.Value) bool {
+	if now.IsNull() || it.Before.IsNull() {
+		return true
+	}
+	return slices.ContainsFunc(it.Concerned, func(field string) bool {
+		was, had := it.Before.Get(field)
+		is, has := now.Get(field)
+		return had != has || !bytes.Equal(write.AppendCanonical(nil, was), write.AppendCanonical(nil, is))
+	})
+}
+
+// write does one item, and returns the key of the record, what it is now (Null when it is gone) and how many records were
+// written. An error of the database comes as it is.
+func (r *run) write(ctx context.Context, it *writes.Item) (key string, after value.Value, n int64, err error) {
+	if it.Op == write.OpAction {
+		after, n, err = r.own(ctx, it)
+		return it.Key, after, n, err
+	}
+	d, c := r.db.Dialect(), it.View.Class()
+	forms, err := r.forms(ctx, it)
+	if err != nil {
+		return key, after, 0, err
+	}
+	id := it.ID
+	var rows []value.Row
+	switch it.Op {
+	case write.OpCreate:
+		var st sqlgen.Statement
+		if st, err = text.Insert(d, c, it.Sets, forms); err == nil {
+			rows, err = r.tx.Query(ctx, st)
+		}
+		if n = int64(len(rows)); err == nil && n == 1 {
+			id = rows[0]
+		}
+	case write.OpUpdate:
+		var st sqlgen.Statement
+		if st, err = text.Update(d, c, id, it.Sets, forms); err == nil {
+			n, err = r.tx.Exec(ctx, st)
+		}
+		id = moving(c, id, it.Sets)
+	case write.OpDelete:
+		var st sqlgen.Statement
+		if st, err = text.Delete(d, c, id); err == nil {
+			n, err = r.tx.Exec(ctx, st)
+		}
+	}
+	switch {
+	case err != nil:
+		return key, after, n, err
+	case n != 1:
+		return key, after, n, &refused{Refusal{Kind: LeftOut}}
+	}
+	if key = keyText(it.View, id); it.Op == write.OpDelete {
+		return key, after, n, nil
+	}
+	if after, err = r.record(ctx, it, id, false); err == nil && after.IsNull() {
+		err = it.NotFound()
+	}
+	return key, after, n, err
+}
+
+// refused is a Refusal that we have found ourselves.
+type refused struct{ why Refusal }
+
+func (e *refused) Error() string { return e.why.String() }
+
+// moving is the key of a record behind an update, which may set a part of it.
+func moving(c *schema.Class, id []value.Value, sets []writes.Set) []value.Value {
+	id = slices.Clone(id)
+	for _, s := range sets {
+		if i := slices.Index(c.Key, s.Field.Name); i >= 0 {
+			id[i] = s.Value
+		}
+	}
+	return id
+}
+
+// keyText is the key of a record as get_object takes it; "" for one that the asker can't see.
+func keyText(v *policy.View, id []value.Value) string {
+	if v.Key() == nil {
+		return ""
+	}
+	return writes.KeyText(id)
+}
+
+// forms looks how the columns of dates hold theirs, where the database has no type for them.
+func (r *run) forms(ctx context.Context, it *writes.Item) (map[string]text.Form, error) {
+	if r.db.Dialect() != sqlgen.SQLite {
+		return nil, nil
+	}
+	out := map[string]text.Form{}
+	for _, s := range it.Sets {
+		if s.Field.Type != schema.Date && s.Field.Type != schema.Day {
+			continue
+		}
+		st, err := text.Sample(r.db.Dialect(), it.View.Class(), s.Field.Name)
+		if err != nil {
+			return nil, err
+		}
+		rows, err := r.tx.Query(ctx, st)
+		if err != nil {
+			return nil, err
+		}
+		if len(rows) == 0 {
+			continue
+		}
+		switch v := rows[0][0]; v.Kind() {
+		case value.Int:
+			out[s.Field.Name] = v.Int()
+		case value.Float:
+			out[s.Field.Name] = v.Float()
+		case value.String:
+			out[s.Field.Name] = v.Text()
+		}
+	}
+	return out, nil
+}
+
+// refusal returns what an error of an item means as a refusal of the database; nil for other errors.
+func (r *run) refusal(ctx context.Context, it *writes.Item, err error) *Refusal {
+	if own, ok := err.(*refused); ok {
+		return &own.why
+	}
+	if meant(err) {
+		return nil
+	}
+	return r.db.Refusal(ctx, it.View.Class(), it.Op, err)
+}
+
+// conflict says what a refusal of the database is to whoever applies a change. Other errors stay what they are.
+func (r *run) conflict(ctx context.Context, it *writes.Item, err error) error {
+	why := r.refusal(ctx, it, err)
+	if why == nil {
+		return err
+	}
+	return why.problem()
+}

@@ -1,0 +1,215 @@
+// Package writing previews and applies writes in an SQL database: it is what the three adapters of sqldb have in common of
+// source.Writer.
+//
+// All that a change does is done in one transaction, with its marker: the effect and the mark that it happened are there
+// both or neither, whatever ends the process. A record is read, locked and compared inside of its View before it is
+// written, and read through it again behind that. What a database says in refusing is turned into words of ours; what it
+// said reaches nobody. A failure that may have left something written says so: the caller asks Bar.
+package writing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/internal/trace"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// A Database is what differs between the databases.
+type Database interface {
+	// Dialect is what its statements are written in.
+	Dialect() sqlgen.Dialect
+	// Begin begins a transaction that may write. Each of its statements sees what others have committed before it began.
+	Begin(context.Context) (Tx, error)
+	// References returns the foreign keys of the database.
+	References(context.Context, Tx) ([]schema.Reference, error)
+	// Sound fails with problem.Unsupported where what is written to c can't be taken back.
+	Sound(ctx context.Context, tx Tx, c *schema.Class) error
+	// Refusal returns what an error says about what op was to do to a record of c; nil where it is about something else.
+	Refusal(ctx context.Context, c *schema.Class, op write.Op, err error) *Refusal
+	// Again reports whether err has rolled back the transaction only because another one was in its way.
+	Again(err error) bool
+	// Problem says what an error of the database means to the asker.
+	Problem(context.Context, error) error
+}
+
+// A Tx is a transaction. Rollback behind Commit does nothing.
+type Tx interface {
+	// Exec runs a statement and returns how many rows it has written.
+	Exec(context.Context, sqlgen.Statement) (int64, error)
+	// Query runs a statement and returns its rows.
+	Query(context.Context, sqlgen.Statement) ([]value.Row, error)
+	// Settle checks what the database would otherwise check at the end.
+	Settle(context.Context) error
+	// Commit makes it last. Where it fails with what Refusal knows, nothing has happened; after other errors it isn't known.
+	Commit(context.Context) error
+	// Rollback takes all of it back, also when the context has ended.
+	Rollback()
+}
+
+// A Writer implements source.Writer over a Database.
+type Writer struct {
+	db         Database
+	statements atomic.Pointer[map[string]string] // of actions, by their SHA-256 in hex; nil for none
+}
+
+// New returns the Writer of a database in which the table of the markers is.
+func New(db Database) *Writer { return &Writer{db: db} }
+
+const (
+	tries = 5                     // of a transaction that others are in the way of
+	pause = 20 * time.Millisecond // before the next one, at most, for each that has failed
+	most  = 300 * time.Second     // for a call without a deadline
+)
+
+// Preview implements source.Writer.
+func (w *Writer) Preview(ctx context.Context, d writes.Draft) (change.Preview, error) {
+	plan, err := d.Plan()
+	if err != nil {
+		return change.Preview{}, err
+	}
+	return w.preview(ctx, &plan)
+}
+
+func (w *Writer) preview(ctx context.Context, plan *writes.Plan) (change.Preview, error) {
+	var p change.Preview
+	err := w.within(ctx, func(ctx context.Context, tx Tx) (err error) {
+		r := &run{Writer: w, tx: tx, plan: plan}
+		p, err = r.preview(ctx)
+		return err
+	})
+	return p, err
+}
+
+// Apply implements source.Writer.
+func (w *Writer) Apply(ctx context.Context, p writes.Permit) (change.Receipt, error) {
+	plan, err := p.Plan()
+	if err != nil {
+		return change.Receipt{}, err
+	}
+	return w.apply(ctx, &plan)
+}
+
+func (w *Writer) apply(ctx context.Context, plan *writes.Plan) (change.Receipt, error) {
+	if plan.Change == "" || plan.Fence < 1 {
+		return change.Receipt{}, problem.New(problem.Internal, "a permit without a change or a lease")
+	}
+	var receipt change.Receipt
+	err := w.within(ctx, func(ctx context.Context, tx Tx) (err error) {
+		r := &run{Writer: w, tx: tx, plan: plan}
+		receipt, err = r.apply(ctx)
+		return err
+	})
+	if !definite(err) {
+		return receipt, err
+	}
+	// Nothing was written, and the caller will count on that: so nobody may come with an older lease and write it yet.
+	earlier, applied, failed := w.raise(ctx, plan.Change, plan.Fence)
+	switch {
+	case failed != nil:
+		return change.Receipt{}, failed
+	case applied:
+		return earlier, nil
+	}
+	return change.Receipt{}, err
+}
+
+// definite reports whether err says that nothing was written, and that trying again would change nothing about it.
+func definite(err error) bool {
+	if _, moved := errors.AsType[*change.Moved](err); moved {
+		return true
+	}
+	switch problem.CodeOf(err) {
+	case problem.Conflict, problem.NotFound, problem.InvalidArgument, problem.Unsupported:
+		return true
+	}
+	return false
+}
+
+// Bar implements source.Writer.
+func (w *Writer) Bar(ctx context.Context, id string, fence int64) (change.Receipt, bool, error) {
+	return w.raise(ctx, id, fence+1)
+}
+
+// raise keeps permits for a change with a fence below the given one from being applied, unless one was: then it returns the
+// receipt and true.
+func (w *Writer) raise(ctx context.Context, id string, fence int64) (earlier change.Receipt, applied bool, err error) {
+	err = w.within(ctx, func(ctx context.Context, tx Tx) error {
+		if h, ok := tx.(Holder); ok { // who is about the schema has no lock on the marker
+			if err := h.Hold(ctx, id); err != nil {
+				return err
+			}
+		}
+		m, err := claim(ctx, w.db.Dialect(), tx, marker{change: id, fence: fence})
+		if err != nil {
+			return err
+		}
+		if applied = m.receipt != nil; applied {
+			earlier = *m.receipt
+			return nil
+		}
+		if m.fence < fence {
+			if err := m.raise(ctx, w.db.Dialect(), tx, fence); err != nil {
+				return err
+			}
+		}
+		return tx.Commit(ctx)
+	})
+	return earlier, applied, err
+}
+
+// within calls do in a transaction, and again while others are in the way of it. What do hasn't committed is taken back.
+// Errors that no step has said the meaning of are the database's.
+func (w *Writer) within(ctx context.Context, do func(context.Context, Tx) error) (err error) {
+	ctx, running := trace.Start(ctx, "source")
+	defer func() { trace.End(running, err) }()
+	if _, has := ctx.Deadline(); !has {
+		bounded, cancel := context.WithTimeout(ctx, most)
+		defer cancel()
+		ctx = bounded
+	}
+	for n := 1; ; n++ {
+		err = w.attempt(ctx, do)
+		if err == nil || meant(err) {
+			return err
+		}
+		if n == tries || !w.db.Again(err) || ctx.Err() != nil {
+			return w.db.Problem(ctx, err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(rand.N(time.Duration(n) * pause)):
+		}
+	}
+}
+
+func (w *Writer) attempt(ctx context.Context, do func(context.Context, Tx) error) error {
+	tx, err := w.db.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	return do(ctx, tx)
+}
+
+// meant reports whether err says what it means to the asker.
+func meant(err error) bool {
+	_, said := errors.AsType[*problem.Error](err)
+	_, moved := errors.AsType[*change.Moved](err)
+	return said || moved || errors.Is(err, change.ErrFenced)
+}
+
+// unsupported says what this source can't write.
+func unsupported(format string, args ...any) error {
+	return problem.New(problem.Unsupported, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,396 @@
+// Package sqlgen turns a Permit into a statement that a source can run. It does no I/O.
+//
+// It stands between policy and source. Wherever the plan names a class it writes the view, as a derived table of
+// the visible fields under the view's predicate:
+//
+//	(SELECT t."id", t."title" FROM "issues" AS t WHERE t."org_id" = ?) AS v1
+//
+// so that what is hidden has no name in the rest of the statement. Values never meet text: they travel as arguments.
+// Every expression is total: none can raise an error, whatever a hidden record holds. Text is deterministic, so that
+// statements are prepared once and tests show query and SQL side by side. What it can't translate it refuses.
+package sqlgen
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A Dialect is a kind of SQL.
+type Dialect uint8
+
+// The dialects.
+const (
+	SQLite Dialect = iota
+	PostgreSQL
+	MySQL // as MariaDB speaks it
+)
+
+// maxArguments is the most values of one statement: SQLite takes 32,766 of them, PostgreSQL 65,535.
+const maxArguments = 30_000
+
+// A Statement is SQL text with every value held apart from the text.
+type Statement struct {
+	Text    string
+	Args    []any    // int64, float64, string, []byte, bool, []int64, []float64, []string
+	Columns []Column // what a row holds; nil for a count, whose row is one integer
+	Order   []int    // the columns that hold the values of the plan's order; nil when it isn't unique
+}
+
+// A Column is one value of a row as the source gives it.
+type Column struct {
+	Field  *schema.Field
+	Part   query.Path // the part of a JSON field to keep; nil for all of it
+	Millis bool       // an integer: milliseconds since 1970
+	Day    bool       // with Millis: of the midnight of a calendar date
+}
+
+// SQL compiles p to a SELECT.
+func SQL(p policy.Permit, d Dialect) (Statement, error) {
+	plan, err := p.Plan()
+	if err != nil {
+		return Statement{}, err
+	}
+	s, err := d.speaker()
+	if err != nil {
+		return Statement{}, err
+	}
+	return (&writer{speaker: s, plan: &plan}).statement()
+}
+
+// statement writes the plan.
+func (w *writer) statement() (Statement, error) {
+	w.text.Grow(1 << 10) // a class of 20 fields
+	var err error
+	switch {
+	case w.plan.Program != nil:
+		err = w.pipeline()
+	case w.plan.Count:
+		err = w.count()
+	default:
+		err = w.find()
+	}
+	if err != nil {
+		return Statement{}, err
+	}
+	text, args, err := w.resolve(w.text.String())
+	if err != nil {
+		return Statement{}, err
+	}
+	return Statement{Text: text, Args: args, Columns: w.columns, Order: w.order}, nil
+}
+
+// A speaker is what differs between dialects. An operand x is the text of a column or of a JSON node.
+type speaker interface {
+	// quote quotes a name: the only way that a name gets into a statement.
+	quote(name string) string
+	// key is how a pointer a, or the key b that it holds, takes part in a comparison of the two.
+	key(x string, f, other *schema.Field) string
+	// same is how a field takes part in a comparison with another, of a type that can be equal to it.
+	same(x string, f, other *schema.Field) string
+	// placeholder is the place of argument n, counted from 1, cast to a type of the dialect ("" for none).
+	placeholder(n int, cast string) string
+	// counts reports whether a placeholder names its argument, which then may stand at several places.
+	counts() bool
+	// longest returns the most bytes of a pipeline's statement, at most maxText.
+	longest() int
+	// limit writes a placeholder where it is the limit.
+	limit(place string) string
+	// expressions returns how the expressions of pipelines are written.
+	expressions() expr.Dialect
+	// computed describes a value of type t that an expression of sqlgen/expr makes, as if a field held it.
+	computed(t schema.Type) *schema.Field
+	// read is how a column is selected.
+	read(x string, f *schema.Field) string
+	// sorted is how a column is ordered by, and whether its value comes as milliseconds.
+	sorted(x string, f *schema.Field) (term string, millis bool)
+	// missing is a test that a column is null.
+	missing(x string, f *schema.Field) string
+	// ordered is the order of the nulls, "" where null comes first when ascending anyway.
+	ordered(f *schema.Field, desc bool) string
+	// compare writes x op v for a non-null v of the field's kind; op is = > >= < or <=.
+	compare(w *writer, x operand, op string, v any) error
+	// among writes that x equals one of values, two or more of one kind: texts, numbers or dates.
+	among(w *writer, x operand, values []value.Value) error
+	// after writes a comparison with the value that an order had at a place.
+	after(w *writer, x string, f *schema.Field, op string, v any) error
+	// matches writes that the text x matches a regular expression.
+	matches(w *writer, x operand, r query.Regex) error
+	// begins writes that the text x begins with a prefix.
+	begins(w *writer, x operand, prefix string)
+	// nodes writes the FROM clause of the JSON nodes that path leads to in x, the last of them as the returned operand.
+	nodes(w *writer, x operand, path query.Path) (operand, error)
+	// elements writes the FROM item of the elements of a node that is an array, as the returned operand.
+	elements(w *writer, x operand) operand
+	// is writes a test of a JSON node's type: "null", "array".
+	is(x operand, typ string) string
+	// length is the number of elements of a node that is an array, null for others.
+	length(x operand) string
+	// search writes that words stand in texts of the class asked for.
+	search(w *writer, of *policy.Search) error
+}
+
+func (d Dialect) speaker() (speaker, error) {
+	switch d {
+	case SQLite:
+		return sqlite{}, nil
+	case PostgreSQL:
+		return postgres{}, nil
+	case MySQL:
+		return mysql{}, nil
+	}
+	return nil, problem.New(problem.Internal, fmt.Sprintf("compile speaks no dialect %d", d))
+}
+
+type writer struct {
+	speaker
+	plan    *policy.Plan
+	text    strings.Builder
+	args    []arg
+	aliases int
+	columns []Column
+	order   []int
+}
+
+func (w *writer) write(parts ...string) {
+	for _, p := range parts {
+		w.text.WriteString(p)
+	}
+}
+
+// alias makes a name for a table that is unique in the statement.
+func (w *writer) alias(prefix string) string {
+	w.aliases++
+	return prefix + strconv.Itoa(w.aliases)
+}
+
+// view is the alias of the class asked for (-1) or of a join.
+func view(join int) string { return "v" + strconv.Itoa(join+2) }
+
+func (w *writer) count() error {
+	w.write("SELECT count(*)")
+	return w.from()
+}
+
+func (w *writer) find() error {
+	w.columns = make([]Column, 0, len(w.plan.Columns)+len(w.plan.Order))
+	w.write("SELECT ")
+	for i, c := range w.plan.Columns {
+		if i > 0 {
+			w.write(", ")
+		}
+		w.write(w.read(w.column(view(c.Join), c.Field.Name), c.Field))
+		w.columns = append(w.columns, Column{Field: c.Field, Part: c.Part})
+	}
+	if w.plan.Unique {
+		w.places()
+	}
+	if err := w.from(); err != nil {
+		return err
+	}
+	for i, o := range w.plan.Order {
+		sep := ", "
+		if i == 0 {
+			sep = " ORDER BY "
+		}
+		w.write(sep, w.Sorted(w.column(view(-1), o.Field.Name), o.Field, o.Desc))
+	}
+	w.write(" LIMIT ", w.Limit(int64(w.plan.Limit)+1))
+	if w.plan.Skip > 0 {
+		w.write(" OFFSET ")
+		w.arg(int64(w.plan.Skip), "")
+	}
+	return nil
+}
+
+// Sorted writes a term of an order.
+func (w *writer) Sorted(x string, f *schema.Field, desc bool) string {
+	x, _ = w.sorted(x, f)
+	if desc {
+		x += " DESC"
+	}
+	return x + w.ordered(f, desc)
+}
+
+// places selects the values of the order where no column holds them, and tells where each is.
+func (w *writer) places() {
+	for _, o := range w.plan.Order {
+		x, millis := w.sorted(w.column(view(-1), o.Field.Name), o.Field)
+		at := -1
+		for i, c := range w.plan.Columns {
+			if !millis && c.Join == -1 && c.Field == o.Field && c.Part == nil {
+				at = i
+			}
+		}
+		if at < 0 {
+			at = len(w.columns)
+			if !millis {
+				x = w.read(w.column(view(-1), o.Field.Name), o.Field)
+			}
+			w.write(", ", x)
+			w.columns = append(w.columns, Column{Field: o.Field, Millis: millis})
+		}
+		w.order = append(w.order, at)
+	}
+}
+
+// from writes the views, the caller's filter and the place to go on from.
+func (w *writer) from() error {
+	w.write(" FROM ")
+	if err := w.derived(w.plan.View, view(-1)); err != nil {
+		return err
+	}
+	for i, j := range w.plan.Joins {
+		w.write(" LEFT JOIN ")
+		if err := w.derived(j.View, view(i)); err != nil {
+			return err
+		}
+		from := w.plan.View
+		if j.From >= 0 {
+			from = w.plan.Joins[j.From].View
+		}
+		pointer, key := from.Class().Field(j.Field), j.View.Class().Field(j.Key)
+		w.write(" ON ", w.key(w.column(view(i), j.Key), key, pointer), " = ", w.key(w.column(view(j.From), j.Field), pointer, key))
+	}
+	sep := " WHERE "
+	if w.plan.Where != nil {
+		w.write(sep)
+		if err := w.filter(w.plan.Where, w.of(w.plan.View.Class(), view(-1))); err != nil {
+			return err
+		}
+		sep = " AND "
+	}
+	if w.plan.Search != nil {
+		w.write(sep)
+		if err := w.search(w, w.plan.Search); err != nil {
+			return err
+		}
+		sep = " AND "
+	}
+	if w.plan.After != nil {
+		w.write(sep)
+		return w.goOn(0)
+	}
+	return nil
+}
+
+// derived writes a view as a derived table: the only place where a class is named.
+func (w *writer) derived(v *policy.View, alias string) error {
+	w.write("(SELECT ")
+	for i, f := range v.Fields() {
+		if i > 0 {
+			w.write(", ")
+		}
+		w.write(w.column(class, f.Name))
+	}
+	w.write(" FROM ")
+	if err := w.scoped(v); err != nil {
+		return err
+	}
+	w.write(") AS ", alias)
+	return nil
+}
+
+// scoped writes a class with the layers of its view.
+func (w *writer) scoped(v *policy.View) error {
+	c := v.Class()
+	if c.Space != "" {
+		w.write(w.quote(c.Space), ".")
+	}
+	w.write(w.quote(c.Table), " AS ", class)
+	return w.layers(v)
+}
+
+// layers writes what holds for every record of a view, of a record under the alias of its class.
+func (w *writer) layers(v *policy.View) error {
+	c := v.Class()
+	for i, l := range v.Layers() {
+		sep := " AND "
+		if i == 0 {
+			sep = " WHERE "
+		}
+		w.write(sep)
+		if l.Through != nil {
+			pointer, key := c.Field(l.Through.Field), l.Through.View.Class().Field(l.Through.Key)
+			w.write(w.key(w.column(class, l.Through.Field), pointer, key), " IN (SELECT ", w.key(w.column(class, l.Through.Key), key, pointer), " FROM ")
+			if err := w.scoped(l.Through.View); err != nil {
+				return err
+			}
+			w.write(")")
+			continue
+		}
+		if err := w.filter(l.Filter, w.of(c, class)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// goOn writes that a record comes after the place in plan.After, from part i of the order on.
+func (w *writer) goOn(i int) error {
+	o, v := w.plan.Order[i], w.plan.After[i]
+	x, _ := w.sorted(w.column(view(-1), o.Field.Name), o.Field)
+	var err error
+	w.write("(")
+	switch {
+	case v.IsNull() && o.Desc:
+		w.write("FALSE") // nulls are last, and nothing of the same order comes after
+	case v.IsNull():
+		w.write(x, " IS NOT NULL")
+	case o.Desc:
+		w.write("(")
+		err = w.after(w, x, o.Field, "<", argument(v))
+		w.write(" OR ", w.missing(x, o.Field), ")")
+	default:
+		err = w.after(w, x, o.Field, ">", argument(v))
+	}
+	if err != nil {
+		return err
+	}
+	if i+1 < len(w.plan.Order) {
+		w.write(" OR (")
+		if v.IsNull() {
+			w.write(w.missing(x, o.Field))
+		} else if err := w.after(w, x, o.Field, "=", argument(v)); err != nil {
+			return err
+		}
+		w.write(" AND ")
+		if err := w.goOn(i + 1); err != nil {
+			return err
+		}
+		w.write(")")
+	}
+	w.write(")")
+	return nil
+}
+
+// class is the alias of a class inside its view. Every name is qualified: SQLite takes a bare quoted name that it
+// doesn't know for a string.
+const class = "t"
+
+func (w *writer) column(alias, name string) string { return alias + "." + w.quote(name) }
+
+// nameable is name without NUL, which marks the places of values and which no database takes in a name.
+func nameable(name string) string { return strings.ReplaceAll(name, "\x00", "\uFFFD") }
+
+// standard is what SQLite and PostgreSQL have of standard SQL.
+type standard struct{}
+
+func (standard) quote(name string) string {
+	return `"` + strings.ReplaceAll(nameable(name), `"`, `""`) + `"`
+}
+
+func (standard) missing(x string, _ *schema.Field) string { return x + " IS NULL" }
+
+func (standard) key(x string, _, _ *schema.Field) string { return x }
+
+func unsupported(format string, args ...any) error {
+	return problem.New(problem.Unsupported, fmt.Sprintf(format, args...))
+}

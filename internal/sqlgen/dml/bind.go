@@ -1,0 +1,365 @@
+package dml
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// bound returns the place of the value of a set, or refuses one that its column can't hold.
+func bound(d sqlgen.Dialect, t *sqlgen.Text, s writes.Set, forms map[string]Form) (string, error) {
+	arg, why := held(d, s.Field, s.Value, forms[s.Field.Name])
+	if why != "" {
+		return "", &problem.Error{Code: problem.InvalidArgument, Kind: "value", Detail: s.Field.Name + " " + why}
+	}
+	place := t.Arg(arg)
+	switch {
+	case arg == nil:
+	case d == sqlgen.MySQL && s.Field.Type == schema.Bytes: // the driver sends bytes as text
+		return "UNHEX(" + place + ")", nil
+	case d == sqlgen.MySQL && s.Field.Native == "geometry":
+		return "ST_GeomFromText(" + place + ")", nil
+	}
+	return place, nil
+}
+
+// held returns v as the driver gives it to a column of f, or why the column can't hold it. PostgreSQL is given text, which
+// it reads in the column's type.
+func held(d sqlgen.Dialect, f *schema.Field, v value.Value, form Form) (arg any, why string) {
+	if v.IsNull() {
+		if f.NotNull {
+			return nil, "can't be null"
+		}
+		return nil, ""
+	}
+	if f.Values != nil && !slices.ContainsFunc(f.Values, func(a value.Value) bool { return value.Equal(a, v) }) {
+		return nil, "can't hold " + problem.Cut(v.String()) + "; it holds one of " + listed(f.Values)
+	}
+	switch f.Type {
+	case schema.String, schema.Opaque:
+		return heldText(f, v)
+	case schema.Integer:
+		return heldInteger(d, f, v)
+	case schema.Double:
+		return heldDouble(d, f, v)
+	case schema.Decimal:
+		return heldDecimal(f, v)
+	case schema.Boolean:
+		return heldBoolean(d, v)
+	case schema.Date, schema.Day:
+		return heldDate(d, f, v, form)
+	case schema.UUID:
+		id, ok := value.OfUUIDText(v.Text())
+		if v.Kind() != value.String || !ok {
+			return nil, "must be a UUID"
+		}
+		return id.Text(), ""
+	case schema.Bytes:
+		return heldBytes(d, v)
+	case schema.JSON:
+		return string(v.AppendJSON(nil)), ""
+	case schema.Array:
+		if v.Kind() != value.Array {
+			return nil, "must be a list"
+		}
+		return string(appendArray(nil, v)), ""
+	}
+	return heldAny(v)
+}
+
+func listed(values []value.Value) string {
+	texts := make([]string, 0, len(values))
+	for i, v := range values {
+		if i == 20 {
+			return strings.Join(texts, ", ") + ", …"
+		}
+		texts = append(texts, v.String())
+	}
+	return strings.Join(texts, ", ")
+}
+
+func heldText(f *schema.Field, v value.Value) (any, string) {
+	switch {
+	case v.Kind() != value.String:
+		return nil, "must be a text"
+	case strings.ContainsRune(v.Text(), 0):
+		return nil, "can't hold the NUL character"
+	case f.Length > 0 && utf8.RuneCountInString(v.Text()) > f.Length:
+		return nil, fmt.Sprintf("holds at most %d characters", f.Length)
+	}
+	return v.Text(), ""
+}
+
+// ranges are the integers that columns narrower than 64 bits hold. MariaDB's may have no sign: it refuses the rest itself.
+var ranges = map[string][2]int64{
+	"int2": {-1 << 15, 1<<15 - 1}, "int4": {-1 << 31, 1<<31 - 1},
+	"tinyint": {-1 << 7, 1<<8 - 1}, "smallint": {-1 << 15, 1<<16 - 1}, "mediumint": {-1 << 23, 1<<24 - 1}, "int": {-1 << 31, 1<<32 - 1},
+}
+
+func heldInteger(d sqlgen.Dialect, f *schema.Field, v value.Value) (any, string) {
+	n, ok := v.AsInt()
+	if !ok {
+		return nil, "must be an integer of 64 bits"
+	}
+	if r, narrow := ranges[f.Native]; narrow && d != sqlgen.SQLite && (n < r[0] || n > r[1]) {
+		return nil, fmt.Sprintf("holds integers from %d to %d", r[0], r[1])
+	}
+	if d == sqlgen.PostgreSQL {
+		return strconv.FormatInt(n, 10), ""
+	}
+	return n, ""
+}
+
+// heldDouble takes numbers that are shown again as they were written: 0.1 is, 0.1000000000000000055 is not.
+func heldDouble(d sqlgen.Dialect, f *schema.Field, v value.Value) (any, string) {
+	x, ok := v.AsFloat()
+	if !ok {
+		return nil, "must be a number"
+	}
+	exact := f.Native == "" || !strings.Contains(strings.ToUpper(f.Native), "REAL") && !strings.Contains(strings.ToUpper(f.Native), "FLOA") &&
+		!strings.Contains(strings.ToUpper(f.Native), "DOUB")
+	if n, whole := v.AsInt(); whole && d == sqlgen.SQLite && exact {
+		return n, "" // such a column keeps whole numbers as integers
+	}
+	bits := 64
+	if d == sqlgen.PostgreSQL && f.Native == "float4" || d == sqlgen.MySQL && f.Native == "float" {
+		bits = 32
+	}
+	text := strconv.FormatFloat(x, 'g', -1, bits)
+	if !same(text, v) {
+		return nil, "can't hold all digits of " + problem.Cut(v.String())
+	}
+	if d == sqlgen.PostgreSQL {
+		return text, ""
+	}
+	return x, ""
+}
+
+// same reports whether text writes the same number as v.
+func same(text string, v value.Value) bool {
+	if strings.ContainsAny(text, "NI") { // no number, or beyond all
+		return false
+	}
+	if v.Kind() == value.Float {
+		v = value.OfDecimal(v.String())
+	}
+	return value.Equal(value.OfDecimal(text), v)
+}
+
+func heldDecimal(f *schema.Field, v value.Value) (any, string) {
+	if !v.IsNumber() {
+		return nil, "must be a number"
+	}
+	text := v.String()
+	x, _ := v.AsFloat()
+	if len(text) > 1000 || x > 1e300 || x < -1e300 || strings.ContainsAny(text, "Nn") {
+		return nil, "can't hold so large a number"
+	}
+	if f.Digits == 0 {
+		return text, ""
+	}
+	r, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return nil, "must be a number"
+	}
+	exact := r.FloatString(f.Scale)
+	if back, _ := new(big.Rat).SetString(exact); back.Cmp(r) != 0 {
+		return nil, fmt.Sprintf("holds %d digits behind the point", f.Scale)
+	}
+	whole, _, _ := strings.Cut(strings.TrimPrefix(exact, "-"), ".")
+	if whole != "0" && len(whole) > f.Digits-f.Scale {
+		return nil, fmt.Sprintf("holds %d digits before the point", f.Digits-f.Scale)
+	}
+	return exact, ""
+}
+
+func heldBoolean(d sqlgen.Dialect, v value.Value) (any, string) {
+	switch {
+	case v.Kind() != value.Bool:
+		return nil, "must be true or false"
+	case d == sqlgen.PostgreSQL:
+		return strconv.FormatBool(v.Bool()), ""
+	case v.Bool():
+		return int64(1), ""
+	}
+	return int64(0), ""
+}
+
+func heldBytes(d sqlgen.Dialect, v value.Value) (any, string) {
+	raw := v.Text()
+	if v.Kind() == value.String {
+		b, err := base64.StdEncoding.DecodeString(raw)
+		if err != nil {
+			return nil, "must be bytes in base64"
+		}
+		raw = string(b)
+	} else if v.Kind() != value.Bytes {
+		return nil, "must be bytes in base64"
+	}
+	switch d {
+	case sqlgen.SQLite:
+		return []byte(raw), ""
+	case sqlgen.PostgreSQL:
+		return `\x` + hex.EncodeToString([]byte(raw)), ""
+	}
+	return hex.EncodeToString([]byte(raw)), ""
+}
+
+// heldAny is for columns of SQLite that hold values of any type.
+func heldAny(v value.Value) (any, string) {
+	switch v.Kind() {
+	case value.Bool:
+		if v.Bool() {
+			return int64(1), ""
+		}
+		return int64(0), ""
+	case value.Int, value.Float, value.Decimal:
+		if n, whole := v.AsInt(); whole {
+			return n, ""
+		}
+		return heldDouble(sqlgen.SQLite, &schema.Field{Native: "REAL"}, v)
+	case value.String:
+		return heldText(&schema.Field{}, v)
+	case value.Date, value.Day:
+		return v.String(), ""
+	}
+	return nil, "can't hold " + v.Kind().String()
+}
+
+// heldDate writes instants in UTC. A day is the midnight that it begins with.
+func heldDate(d sqlgen.Dialect, f *schema.Field, v value.Value, form Form) (any, string) {
+	day := f.Type == schema.Day
+	if v.Kind() == value.String {
+		read, ok := value.OfDateText(v.Text())
+		if !ok {
+			return nil, "must be a date in ISO 8601"
+		}
+		v = read
+	}
+	if v.Kind() != value.Date && v.Kind() != value.Day {
+		return nil, "must be a date in ISO 8601"
+	}
+	at := time.UnixMicro(v.Micros()).UTC()
+	switch {
+	case at.Year() < 1 || at.Year() > 9999:
+		return nil, "holds years from 1 to 9999"
+	case day && !at.Equal(at.Truncate(24*time.Hour)):
+		return nil, "holds a day without a time"
+	}
+	if d == sqlgen.SQLite {
+		return formed(f, at, form), ""
+	}
+	if day {
+		return at.Format(time.DateOnly), ""
+	}
+	digits := 6
+	if f.Scaled {
+		digits = f.Scale
+	}
+	if step := time.Second / time.Duration(pow10(digits)); !at.Equal(at.Truncate(step)) {
+		return nil, fmt.Sprintf("holds %d digits of a second", digits)
+	}
+	text := at.Format("2006-01-02 15:04:05.999999")
+	if d == sqlgen.PostgreSQL && f.Native == "timestamptz" {
+		text += "+00"
+	}
+	return text, ""
+}
+
+func pow10(n int) int64 {
+	p := int64(1)
+	for range n {
+		p *= 10
+	}
+	return p
+}
+
+// formed writes an instant as the column's other values are: text of one shape or another, or a number. What such a number
+// can't hold is text: others than the asker may have chosen the form, so it refuses nothing.
+func formed(f *schema.Field, at time.Time, form Form) any {
+	whole := at.UnixMicro()%1000 == 0
+	switch like := form.(type) {
+	case int64:
+		const seconds = 99999999999 // see compile: from here on an integer counts milliseconds
+		ms := at.UnixMilli()
+		switch {
+		case like >= -seconds && like <= seconds && whole && ms%1000 == 0:
+			return at.Unix()
+		case whole && (ms < -seconds || ms > seconds):
+			return ms
+		}
+	case float64:
+		if whole {
+			return float64(at.UnixMilli())/86400000 + 2440587.5
+		}
+	case string:
+		return at.Format(shape(like, f.Type == schema.Day))
+	}
+	switch {
+	case f.Type == schema.Day:
+		return at.Format(time.DateOnly)
+	case strings.Contains(strings.ToUpper(f.Default), "CURRENT_TIMESTAMP"):
+		return at.Format("2006-01-02 15:04:05.999999")
+	}
+	return at.Format("2006-01-02T15:04:05.999999Z")
+}
+
+// shape is the layout of an instant in UTC that looks as like does.
+func shape(like string, day bool) string {
+	if len(like) <= len(time.DateOnly) && day {
+		return time.DateOnly
+	}
+	if len(like) < len("2006-01-02T15:04:05") {
+		return "2006-01-02T15:04:05.999999Z"
+	}
+	layout := "2006-01-02" + like[10:11] + "15:04:05.999999"
+	switch rest := strings.TrimLeft(like[19:], ".0123456789"); {
+	case rest == "":
+	case rest[0] == 'Z' || rest[0] == 'z':
+		layout += "Z"
+	default:
+		layout += "+00:00"
+	}
+	return layout
+}
+
+// appendArray appends a list as PostgreSQL reads arrays.
+func appendArray(dst []byte, v value.Value) []byte {
+	dst = append(dst, '{')
+	for i, e := range v.List() {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		switch e.Kind() {
+		case value.Null:
+			dst = append(dst, "NULL"...)
+		case value.Array:
+			dst = appendArray(dst, e)
+		case value.Bytes:
+			dst = append(dst, `"\\x`...)
+			dst = hex.AppendEncode(dst, []byte(e.Text()))
+			dst = append(dst, '"')
+		default:
+			dst = append(dst, '"')
+			text := e.String()
+			if e.Kind() == value.Object {
+				text = string(e.AppendJSON(nil))
+			}
+			dst = append(dst, strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text)...)
+			dst = append(dst, '"')
+		}
+	}
+	return append(dst, '}')
+}

@@ -1,0 +1,169 @@
+package dml
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+const (
+	maxLevels  = 4         // how far away from a record that goes its cascades are followed
+	maxPaths   = 64        // on how many ways
+	maxCounted = 1_000_000 // how many records of one class are counted
+)
+
+// A Count is how many records of a table a write takes along.
+type Count struct {
+	Space, Table string
+	Effect       string           // as change.Cascade has it
+	Statement    sqlgen.Statement // whose row is one integer
+}
+
+// A path is references that follow each other, away from the record that is written.
+type path []schema.Reference
+
+// effect is what happens to the records at the end of p.
+func (p path) effect(changed bool) string {
+	switch rule := p[len(p)-1].Delete; {
+	case changed && p[0].Changed == schema.SetNull, !changed && rule == schema.SetNull:
+		return "set_null"
+	case changed:
+		return "update"
+	}
+	return "delete"
+}
+
+// Cascades compiles what to count before the record of c with the key id goes, or gets other values for fields (nil when it
+// goes): the records that go or change with it, at most maxLevels away. refs are all of the database.
+func Cascades(d sqlgen.Dialect, c *schema.Class, id []value.Value, fields []string, refs []schema.Reference) ([]Count, error) {
+	groups := map[[3]string][]path{}
+	for _, p := range paths(c, fields, refs) {
+		last := p[len(p)-1]
+		at := [3]string{last.Space, last.Table, p.effect(fields != nil)}
+		groups[at] = append(groups[at], p)
+	}
+	var out []Count
+	for at, ways := range groups {
+		goes := groups[[3]string{at[0], at[1], "delete"}]
+		if at[2] == "delete" {
+			goes = nil
+		}
+		st, err := counted(d, c, id, ways, goes)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, Count{at[0], at[1], at[2], st})
+	}
+	slices.SortFunc(out, func(a, b Count) int {
+		return cmp.Or(cmp.Compare(a.Space, b.Space), cmp.Compare(a.Table, b.Table), cmp.Compare(a.Effect, b.Effect))
+	})
+	return out, nil
+}
+
+// paths finds the ways to records that go or change with one of c, the short ones first.
+func paths(c *schema.Class, fields []string, refs []schema.Reference) []path {
+	var found []path
+	for _, r := range refs {
+		touched := slices.ContainsFunc(r.Targets, func(f string) bool { return slices.Contains(fields, f) })
+		rule := r.Delete
+		if fields != nil {
+			rule = r.Changed
+		}
+		if r.ToSpace == c.Space && r.To == c.Table && rule != schema.Refuse && (fields == nil || touched) {
+			found = append(found, path{r})
+		}
+	}
+	if fields != nil {
+		return found
+	}
+	for i := 0; i < len(found) && len(found) < maxPaths; i++ {
+		p := found[i]
+		last := p[len(p)-1]
+		if last.Delete != schema.Cascade || len(p) == maxLevels {
+			continue
+		}
+		for _, r := range refs {
+			if r.ToSpace == last.Space && r.To == last.Table && r.Delete != schema.Refuse && len(found) < maxPaths {
+				found = append(found, append(slices.Clone(p), r))
+			}
+		}
+	}
+	return found
+}
+
+// counted compiles the count of the records at the ends of ways that aren't those at the ends of but, nor the record itself.
+func counted(d sqlgen.Dialect, c *schema.Class, id []value.Value, ways, but []path) (sqlgen.Statement, error) {
+	t, err := sqlgen.NewText(d)
+	if err != nil {
+		return sqlgen.Statement{}, err
+	}
+	last := ways[0][len(ways[0])-1]
+	t.Write("SELECT count(*) FROM (SELECT 1 AS n FROM ", t.Table(last.Space, last.Table), " AS r0 WHERE (")
+	for i, p := range ways {
+		t.Write([]string{"", " OR "}[min(i, 1)])
+		if err := reached(t, c, id, p, 0); err != nil {
+			return sqlgen.Statement{}, err
+		}
+	}
+	t.Write(")")
+	for _, p := range but {
+		t.Write(" AND (")
+		if err := reached(t, c, id, p, 0); err != nil {
+			return sqlgen.Statement{}, err
+		}
+		t.Write(") IS NOT TRUE")
+	}
+	if last.Space == c.Space && last.Table == c.Table {
+		t.Write(" AND (TRUE")
+		if err := keyed(t, c, id, " AND ", alias(t, 0)); err != nil {
+			return sqlgen.Statement{}, err
+		}
+		t.Write(") IS NOT TRUE")
+	}
+	t.Write(" LIMIT ", strconv.Itoa(maxCounted), ") AS c")
+	return t.Statement([]sqlgen.Column{{Field: &schema.Field{Type: schema.Integer}}})
+}
+
+// reached appends that the record r<depth> is at the end of p.
+func reached(t *sqlgen.Text, c *schema.Class, id []value.Value, p path, depth int) error {
+	r := p[len(p)-1]
+	t.Write(list(r.Fields, alias(t, depth)), " IN (SELECT ", joined(r.Targets, alias(t, depth+1)), " FROM ",
+		t.Table(r.ToSpace, r.To), " AS r", strconv.Itoa(depth+1))
+	if len(p) == 1 {
+		if err := keyed(t, c, id, " WHERE ", alias(t, depth+1)); err != nil {
+			return err
+		}
+	} else {
+		t.Write(" WHERE ")
+		if err := reached(t, c, id, p[:len(p)-1], depth+1); err != nil {
+			return err
+		}
+	}
+	t.Write(")")
+	return nil
+}
+
+// alias gives the columns of r<depth>.
+func alias(t *sqlgen.Text, depth int) func(string) string {
+	return func(name string) string { return "r" + strconv.Itoa(depth) + "." + t.Name(name) }
+}
+
+func list(fields []string, column func(string) string) string {
+	if len(fields) == 1 {
+		return column(fields[0])
+	}
+	return "(" + joined(fields, column) + ")"
+}
+
+func joined(fields []string, column func(string) string) string {
+	columns := make([]string, len(fields))
+	for i, f := range fields {
+		columns[i] = column(f)
+	}
+	return strings.Join(columns, ", ")
+}

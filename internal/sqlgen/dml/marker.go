@@ -1,0 +1,79 @@
+package dml
+
+import (
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// The marker of a change is a row of the table bailiwick_applied in the database that the change is about: with a receipt
+// when the change was applied, for the two are written in one transaction; without one while nobody with a fence below
+// that of the row may apply it. No catalogue shows the table as a class.
+
+// MarkerTable is the statement that makes the table of the markers where there is none. An operator can run it where the
+// account of the source may not.
+func MarkerTable(d sqlgen.Dialect) string {
+	switch d {
+	case sqlgen.PostgreSQL:
+		return "CREATE TABLE IF NOT EXISTS bailiwick_applied (change_id text PRIMARY KEY, digest text NOT NULL, fence bigint NOT NULL, receipt text, applied_at timestamptz)"
+	case sqlgen.MySQL:
+		return "CREATE TABLE IF NOT EXISTS bailiwick_applied (change_id varchar(64) CHARACTER SET ascii COLLATE ascii_bin PRIMARY KEY," +
+			" digest varchar(64) CHARACTER SET ascii NOT NULL, fence bigint NOT NULL, receipt longtext CHARACTER SET utf8mb4, applied_at datetime(6)) ENGINE=InnoDB"
+	}
+	return "CREATE TABLE IF NOT EXISTS bailiwick_applied (change_id TEXT PRIMARY KEY, digest TEXT NOT NULL, fence INTEGER NOT NULL, receipt TEXT, applied_at TEXT)"
+}
+
+// MarkerThere fails where the table of the markers isn't as it must be, and gives no rows.
+const MarkerThere = "SELECT change_id, digest, fence, receipt, applied_at FROM bailiwick_applied WHERE 1 = 0"
+
+// Claim compiles the INSERT of a change's marker where there is none, which keeps others from theirs until the transaction ends.
+func Claim(d sqlgen.Dialect, change, digest string, fence int64) (sqlgen.Statement, error) {
+	t, err := sqlgen.NewText(d)
+	if err != nil {
+		return sqlgen.Statement{}, err
+	}
+	t.Write("INSERT INTO bailiwick_applied (change_id, digest, fence) VALUES (", t.Arg(change), ", ", t.Arg(digest), ", ", t.Arg(fence), ") ")
+	if d == sqlgen.MySQL {
+		t.Write("ON DUPLICATE KEY UPDATE change_id = bailiwick_applied.change_id")
+	} else {
+		t.Write("ON CONFLICT (change_id) DO NOTHING")
+	}
+	return t.Statement(nil)
+}
+
+// Marker compiles the SELECT of a change's marker, locked: the digest, the lowest fence that may apply the change, and the
+// receipt, null when it wasn't applied.
+func Marker(d sqlgen.Dialect, change string) (sqlgen.Statement, error) {
+	t, err := sqlgen.NewText(d)
+	if err != nil {
+		return sqlgen.Statement{}, err
+	}
+	t.Write("SELECT digest, fence, receipt FROM bailiwick_applied WHERE change_id = ", t.Arg(change))
+	if d != sqlgen.SQLite {
+		t.Write(" FOR UPDATE")
+	}
+	return t.Statement([]sqlgen.Column{{Field: &schema.Field{Type: schema.String}}, {Field: &schema.Field{Type: schema.Integer}},
+		{Field: &schema.Field{Type: schema.String}}})
+}
+
+// Raise compiles the UPDATE of the lowest fence that may apply a change.
+func Raise(d sqlgen.Dialect, change string, fence int64) (sqlgen.Statement, error) {
+	t, err := sqlgen.NewText(d)
+	if err != nil {
+		return sqlgen.Statement{}, err
+	}
+	t.Write("UPDATE bailiwick_applied SET fence = ", t.Arg(fence), " WHERE change_id = ", t.Arg(change))
+	return t.Statement(nil)
+}
+
+// Applied compiles the UPDATE that gives a change's marker its receipt: it writes one row or none, where there is one already.
+func Applied(d sqlgen.Dialect, change, digest string, fence int64, receipt string) (sqlgen.Statement, error) {
+	t, err := sqlgen.NewText(d)
+	if err != nil {
+		return sqlgen.Statement{}, err
+	}
+	now := map[sqlgen.Dialect]string{sqlgen.SQLite: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')", sqlgen.PostgreSQL: "clock_timestamp()",
+		sqlgen.MySQL: "UTC_TIMESTAMP(6)"}[d]
+	t.Write("UPDATE bailiwick_applied SET digest = ", t.Arg(digest), ", fence = ", t.Arg(fence), ", receipt = ", t.Arg(receipt), ", applied_at = ", now,
+		" WHERE change_id = ", t.Arg(change), " AND receipt IS NULL")
+	return t.Statement(nil)
+}

@@ -1,0 +1,129 @@
+package dml
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// Owned compiles a statement that the application's owner has written, in which :name stands for a value: each becomes an
+// argument. What stands in quotes and comments is left alone. It refuses a text of several statements, and names that have no
+// value.
+func Owned(d sqlgen.Dialect, text string, parameters value.Value) (sqlgen.Statement, error) {
+	t, err := sqlgen.NewText(d)
+	if err != nil {
+		return sqlgen.Statement{}, err
+	}
+	wrong := func(format string, args ...any) (sqlgen.Statement, error) {
+		return sqlgen.Statement{}, &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "statement", Err: fmt.Errorf("the statement of an action: "+format, args...)}
+	}
+	text = strings.TrimRight(strings.ReplaceAll(text, "\x00", ""), "; \t\r\n")
+	for len(text) > 0 {
+		if n := passed(d, text); n > 0 {
+			t.Write(text[:n])
+			text = text[n:]
+			continue
+		}
+		name := ""
+		if text[0] == ':' {
+			name = identifier(text[1:])
+		}
+		switch {
+		case text[0] == ';':
+			return wrong("it holds several")
+		case name == "":
+			t.Write(text[:1])
+			text = text[1:]
+			continue
+		}
+		v, ok := parameters.Get(name)
+		if !ok {
+			return wrong("no value for :%s", name)
+		}
+		t.Write(t.Arg(plain(d, v)))
+		text = text[1+len(name):]
+	}
+	return t.Statement(nil)
+}
+
+// identifier is the name that text begins with.
+func identifier(text string) string {
+	n := 0
+	for n < len(text) && (text[n] == '_' || text[n]|0x20 >= 'a' && text[n]|0x20 <= 'z' || n > 0 && text[n] >= '0' && text[n] <= '9') {
+		n++
+	}
+	return text[:n]
+}
+
+// passed is how much of text is a quoted part, a comment or a cast; 0 where it begins with none.
+func passed(d sqlgen.Dialect, text string) int {
+	until := func(begin int, end string) int {
+		if i := strings.Index(text[begin:], end); i >= 0 {
+			return begin + i + len(end)
+		}
+		return len(text)
+	}
+	switch {
+	case text[0] == '\'' || text[0] == '"' || text[0] == '`' && d != sqlgen.PostgreSQL:
+		return quotedPart(text, d == sqlgen.MySQL && text[0] != '`')
+	case strings.HasPrefix(text, "--"), text[0] == '#' && d == sqlgen.MySQL:
+		return until(1, "\n")
+	case strings.HasPrefix(text, "/*"):
+		return until(2, "*/")
+	case strings.HasPrefix(text, "::"):
+		return 2
+	case text[0] == '$' && d == sqlgen.PostgreSQL:
+		if tag := "$" + identifier(text[1:]) + "$"; strings.HasPrefix(text, tag) {
+			return until(len(tag), tag)
+		}
+	case identifier(text) != "": // a word, so that what is in it begins nothing
+		return len(identifier(text))
+	}
+	return 0
+}
+
+// quotedPart is how long the quoted part is that text begins with.
+func quotedPart(text string, escapes bool) int {
+	for i := 1; i < len(text); i++ {
+		switch {
+		case escapes && text[i] == '\\':
+			i++
+		case text[i] == text[0] && i+1 < len(text) && text[i+1] == text[0]:
+			i++
+		case text[i] == text[0]:
+			return i + 1
+		}
+	}
+	return len(text)
+}
+
+// plain is a value as the driver takes it where no column tells its type. PostgreSQL reads text in the type of its place.
+func plain(d sqlgen.Dialect, v value.Value) any {
+	switch v.Kind() {
+	case value.Null:
+		return nil
+	case value.Array, value.Object:
+		return string(v.AppendJSON(nil))
+	case value.Bool:
+		if d == sqlgen.PostgreSQL {
+			return v.String()
+		}
+		return map[bool]int64{true: 1}[v.Bool()]
+	case value.Int:
+		if d != sqlgen.PostgreSQL {
+			return v.Int()
+		}
+	case value.Float:
+		if d != sqlgen.PostgreSQL {
+			return v.Float()
+		}
+	case value.Decimal:
+		if f, _ := v.AsFloat(); d == sqlgen.SQLite {
+			return f
+		}
+	}
+	return v.String()
+}

@@ -1,0 +1,203 @@
+// Package dml turns what a Draft or a Permit lets be written into statements. It does no I/O.
+//
+// It stands beside compile's SELECTs: a record is read and locked inside of its View, as everything is read; what is
+// written names one record by its key; values travel as arguments in the column's own type. It refuses, before anything
+// runs and naming the field, a value that the column can't hold exactly.
+package dml
+
+import (
+	"fmt"
+
+	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A Form is how a column of SQLite, which has no type for dates, holds one: a value from it (int64, float64 or string), nil
+// when nothing is known.
+type Form any
+
+// Record compiles the SELECT of the record of v with the key id, in the order of its class's Key. A row has the visible
+// fields in the order of v. With lock it can't change until the transaction ends, where the database has such locks.
+func Record(d sqlgen.Dialect, v *policy.View, id []value.Value, lock bool) (sqlgen.Statement, error) {
+	t, err := sqlgen.NewText(d)
+	if err != nil {
+		return sqlgen.Statement{}, err
+	}
+	t.Write("SELECT ")
+	columns := make([]sqlgen.Column, len(v.Fields()))
+	for i, f := range v.Fields() {
+		if i > 0 {
+			t.Write(", ")
+		}
+		t.Write(t.Read(t.InView(f.Name), f))
+		columns[i].Field = f
+	}
+	t.Write(" FROM ")
+	next, err := t.View(v)
+	if err != nil {
+		return sqlgen.Statement{}, err
+	}
+	if err := keyed(t, v.Class(), id, next, t.InView); err != nil {
+		return sqlgen.Statement{}, err
+	}
+	switch {
+	case lock && d == sqlgen.PostgreSQL:
+		t.Write(" FOR UPDATE OF t")
+	case lock && d == sqlgen.MySQL:
+		t.Write(" FOR UPDATE")
+	}
+	return t.Statement(columns)
+}
+
+// keyed appends that a record of c has the key id.
+func keyed(t *sqlgen.Text, c *schema.Class, id []value.Value, next string, column func(string) string) error {
+	if len(c.Key) == 0 || len(id) != len(c.Key) {
+		return problem.New(problem.Unsupported, fmt.Sprintf("records of %s have no key, so none can be named to be written", c.Name))
+	}
+	for i, k := range c.Key {
+		f := c.Field(k)
+		if f == nil || id[i].IsNull() {
+			return problem.New(problem.Internal, fmt.Sprintf("no value for %s, which is part of a key", k))
+		}
+		t.Write(next)
+		if err := t.Equal(column(k), f, id[i]); err != nil {
+			return err
+		}
+		next = " AND "
+	}
+	return nil
+}
+
+// Insert compiles the INSERT of a record. Its row is the key of the new record, in the order of the class's Key.
+func Insert(d sqlgen.Dialect, c *schema.Class, sets []writes.Set, forms map[string]Form) (sqlgen.Statement, error) {
+	t, err := sqlgen.NewText(d)
+	if err != nil {
+		return sqlgen.Statement{}, err
+	}
+	if len(c.Key) == 0 {
+		return sqlgen.Statement{}, problem.New(problem.Unsupported, fmt.Sprintf("records of %s have no key, so a new one can't be told from others", c.Name))
+	}
+	t.Write("INSERT INTO ", t.Table(c.Space, c.Table))
+	switch {
+	case len(sets) == 0 && d == sqlgen.MySQL:
+		t.Write(" () VALUES ()")
+	case len(sets) == 0:
+		t.Write(" DEFAULT VALUES")
+	default:
+		for i, s := range sets {
+			t.Write([]string{" (", ", "}[min(i, 1)], t.Name(s.Field.Name))
+		}
+		t.Write(") VALUES ")
+		for i, s := range sets {
+			place, err := bound(d, t, s, forms)
+			if err != nil {
+				return sqlgen.Statement{}, err
+			}
+			t.Write([]string{"(", ", "}[min(i, 1)], place)
+		}
+		t.Write(")")
+	}
+	var columns []sqlgen.Column
+	for i, k := range c.Key {
+		f := c.Field(k)
+		t.Write([]string{" RETURNING ", ", "}[min(i, 1)], t.Read(t.Name(k), f))
+		columns = append(columns, sqlgen.Column{Field: f})
+	}
+	return t.Statement(columns)
+}
+
+// Update compiles the UPDATE of the record of c with the key id.
+func Update(d sqlgen.Dialect, c *schema.Class, id []value.Value, sets []writes.Set, forms map[string]Form) (sqlgen.Statement, error) {
+	t, err := sqlgen.NewText(d)
+	if err != nil {
+		return sqlgen.Statement{}, err
+	}
+	if len(sets) == 0 {
+		return sqlgen.Statement{}, problem.New(problem.InvalidArgument, "an update sets no field")
+	}
+	t.Write("UPDATE ", t.Table(c.Space, c.Table))
+	for i, s := range sets {
+		place, err := bound(d, t, s, forms)
+		if err != nil {
+			return sqlgen.Statement{}, err
+		}
+		t.Write([]string{" SET ", ", "}[min(i, 1)], t.Name(s.Field.Name), " = ", place)
+	}
+	if err := keyed(t, c, id, " WHERE ", t.Name); err != nil {
+		return sqlgen.Statement{}, err
+	}
+	return t.Statement(nil)
+}
+
+// Delete compiles the DELETE of the record of c with the key id.
+func Delete(d sqlgen.Dialect, c *schema.Class, id []value.Value) (sqlgen.Statement, error) {
+	t, err := sqlgen.NewText(d)
+	if err != nil {
+		return sqlgen.Statement{}, err
+	}
+	t.Write("DELETE FROM ", t.Table(c.Space, c.Table))
+	if err := keyed(t, c, id, " WHERE ", t.Name); err != nil {
+		return sqlgen.Statement{}, err
+	}
+	return t.Statement(nil)
+}
+
+// Would compiles a SELECT that gives a row where the record of v with the key id, nil for a new one, would be in v if sets were
+// written to it: as far as they tell, for nothing is written and the database adds nothing.
+func Would(d sqlgen.Dialect, v *policy.View, id []value.Value, sets []writes.Set, forms map[string]Form) (sqlgen.Statement, error) {
+	t, err := sqlgen.NewText(d)
+	if err != nil {
+		return sqlgen.Statement{}, err
+	}
+	c := v.Class()
+	before := func(name string) string { return "r." + t.Name(name) }
+	t.Write("SELECT 1 FROM (SELECT ")
+	for i, f := range c.Fields {
+		if i > 0 {
+			t.Write(", ")
+		}
+		x := before(f.Name)
+		for _, s := range sets {
+			if s.Field.Name == f.Name { // the column beside it gives the value its type
+				place, err := bound(d, t, s, forms)
+				if err != nil {
+					return sqlgen.Statement{}, err
+				}
+				x = "CASE WHEN TRUE THEN " + place + " ELSE " + x + " END"
+			}
+		}
+		t.Write(x, " AS ", t.Name(f.Name))
+	}
+	t.Write(" FROM (SELECT 1 AS one) AS o LEFT JOIN ", t.Table(c.Space, c.Table), " AS r ON ")
+	if id == nil {
+		t.Write("FALSE")
+	} else {
+		t.Write("TRUE")
+		if err := keyed(t, c, id, " AND ", before); err != nil {
+			return sqlgen.Statement{}, err
+		}
+	}
+	t.Write(") AS t")
+	if err := t.Layers(v); err != nil {
+		return sqlgen.Statement{}, err
+	}
+	return t.Statement([]sqlgen.Column{{Field: &schema.Field{Type: schema.Integer}}})
+}
+
+// Sample compiles the SELECT of some value of a column that isn't null, which shows the Form of the column.
+func Sample(d sqlgen.Dialect, c *schema.Class, field string) (sqlgen.Statement, error) {
+	t, err := sqlgen.NewText(d)
+	if err != nil {
+		return sqlgen.Statement{}, err
+	}
+	f := c.Field(field)
+	if f == nil {
+		return sqlgen.Statement{}, problem.New(problem.Internal, fmt.Sprintf("no field %s in what is written", field))
+	}
+	t.Write("SELECT ", t.Read(t.Name(field), f), " FROM ", t.Table(c.Space, c.Table), " WHERE ", t.Name(field), " IS NOT NULL LIMIT 1")
+	return t.Statement([]sqlgen.Column{{Field: &schema.Field{}}}) // as it is stored, not as f sees it
+}

@@ -1,0 +1,279 @@
+package expr
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// apply writes the operators that are the same in all dialects, and asks the dialect for the others.
+func (w writer) apply(e plan.Apply) (string, error) {
+	switch e.Op {
+	case plan.And, plan.Or:
+		return w.logic(e, w.sure)
+	case plan.Not:
+		x, err := w.sure(e.Args[0])
+		return "(NOT " + x + ")", err
+	case plan.Eq, plan.Ne, plan.Gt, plan.Gte, plan.Lt, plan.Lte, plan.Cmp:
+		return w.compare(e)
+	}
+	args, err := w.list(e.Args)
+	if err != nil {
+		return "", err
+	}
+	switch e.Op {
+	case plan.IsNull:
+		return "(" + args[0] + " IS NULL)", nil
+	case plan.Same:
+		x, err := w.d.Compare(w.s, plan.Eq, args[0], args[1], e.Args[0].Type())
+		return "coalesce(" + x + ", FALSE)", err
+	case plan.IfNull:
+		return "coalesce(" + strings.Join(args, ", ") + ")", nil
+	}
+	return w.d.Apply(w.s, e, args)
+}
+
+// logic writes an And or an Or of what one makes of each operand.
+func (w writer) logic(e plan.Apply, one func(plan.Expr) (string, error)) (string, error) {
+	sep := " AND "
+	if e.Op == plan.Or {
+		sep = " OR "
+	}
+	parts := make([]string, len(e.Args))
+	for i, a := range e.Args {
+		var err error
+		if parts[i], err = one(a); err != nil {
+			return "", err
+		}
+	}
+	return "(" + strings.Join(parts, sep) + ")", nil
+}
+
+// sure writes a Boolean that is never null: false for null.
+func (w writer) sure(e plan.Expr) (string, error) {
+	a, _ := e.(plan.Apply)
+	if a.Op == plan.And || a.Op == plan.Or {
+		return w.logic(a, w.sure)
+	}
+	x, err := w.condition(e)
+	if err != nil || definite(e) && !plain(e) && a.Op != plan.Same && (a.Op != plan.Eq || !w.stored(a.Args)) {
+		return x, err
+	}
+	return "(" + x + " IS TRUE)", nil
+}
+
+// condition writes a Boolean for which null means the same as false.
+func (w writer) condition(e plan.Expr) (string, error) {
+	a, _ := e.(plan.Apply)
+	switch {
+	case a.Op == plan.And || a.Op == plan.Or:
+		return w.logic(a, w.condition)
+	case a.Op == plan.Same:
+		return Same(w.d, w.s, a.Args[0], w.s, a.Args[1])
+	case a.Op == plan.Eq && w.stored(a.Args):
+		return w.equal(a)
+	case plain(e):
+		args, err := w.list(a.Args)
+		if err != nil {
+			return "", err
+		}
+		return w.d.Compare(w.s, a.Op, args[0], args[1], a.Args[0].Type())
+	}
+	return w.expr(e)
+}
+
+// Same writes that x at one place and y at another are equal, as a condition that is null where one of them is. Where
+// both are columns as they are stored, it lets an index on x find them.
+func Same(d Dialect, at Scope, x plan.Expr, in Scope, y plan.Expr) (string, error) {
+	left, err := Write(d, at, x)
+	if err != nil {
+		return "", err
+	}
+	right, err := Write(d, in, y)
+	if err != nil {
+		return "", err
+	}
+	test, err := d.Compare(at, plan.Eq, left, right, x.Type())
+	if err != nil {
+		return "", err
+	}
+	stored, f := at.Field(x)
+	other, g := in.Field(y)
+	if f == nil || g == nil {
+		return test, nil
+	}
+	if find := d.Find(stored, f, other, g); find != "" {
+		return "(" + find + " AND " + test + ")", nil
+	}
+	return test, nil
+}
+
+// stored reports whether all of es are columns as they are stored.
+func (w writer) stored(es []plan.Expr) bool {
+	return !slices.ContainsFunc(es, func(e plan.Expr) bool {
+		_, f := w.s.Field(e)
+		return f == nil
+	})
+}
+
+// equal writes that two stored columns are equal, or both null, so that an index can serve.
+func (w writer) equal(e plan.Apply) (string, error) {
+	same, err := Same(w.d, w.s, e.Args[0], w.s, e.Args[1])
+	if err != nil {
+		return "", err
+	}
+	args, err := w.list(e.Args)
+	if err != nil {
+		return "", err
+	}
+	return "(" + same + " OR (" + args[0] + " IS NULL AND " + args[1] + " IS NULL))", nil
+}
+
+// plain reports whether e is a comparison that is null at most where it doesn't hold.
+func plain(e plan.Expr) bool {
+	a, _ := e.(plan.Apply)
+	switch a.Op {
+	case plan.Eq:
+		return definite(a.Args[0]) || definite(a.Args[1])
+	case plan.Gt, plan.Gte:
+		return definite(a.Args[1])
+	case plan.Lt, plan.Lte:
+		return definite(a.Args[0])
+	}
+	return false
+}
+
+// A NullComparer is a dialect that knows null in each comparison and Cmp without an operand that stands twice. Inside
+// of an Over, where there are no Atoms, text would double with each comparison in another.
+type NullComparer interface {
+	// CompareNull writes x op y for operands of type t.
+	CompareNull(op plan.Op, x, y string, t schema.Type) string
+}
+
+// compare writes a comparison that is never null: null equals null and is less than all else.
+func (w writer) compare(e plan.Apply) (string, error) {
+	args, err := w.list(e.Args)
+	if err != nil {
+		return "", err
+	}
+	x, y, t := args[0], args[1], e.Args[0].Type()
+	both := definite(e.Args[0]) && definite(e.Args[1])
+	if n, ok := w.d.(NullComparer); ok && !(both && e.Op != plan.Ne && e.Op != plan.Cmp) {
+		return n.CompareNull(e.Op, x, y, t), nil
+	}
+	switch e.Op {
+	case plan.Ne:
+		x, err = w.versus(plan.Eq, x, y, t, both)
+		return "(NOT " + x + ")", err
+	case plan.Cmp:
+		x, y = w.s.Atom(x), w.s.Atom(y)
+		less, err := w.versus(plan.Lt, x, y, t, both)
+		if err != nil {
+			return "", err
+		}
+		more, err := w.versus(plan.Gt, x, y, t, both)
+		zero := w.d.Const(w.s, value.OfInt(0), schema.Integer) // of 64 bits, where a number written alone would have less
+		return "(CASE WHEN " + less + " THEN -1 WHEN " + more + " THEN 1 ELSE " + zero + " END)", err
+	}
+	return w.versus(e.Op, x, y, t, both)
+}
+
+// versus writes x op y, null included; both tells that neither is ever null.
+func (w writer) versus(op plan.Op, x, y string, t schema.Type, both bool) (string, error) {
+	if both {
+		return w.d.Compare(w.s, op, x, y, t)
+	}
+	x, y = w.s.Atom(x), w.s.Atom(y)
+	text, err := w.d.Compare(w.s, op, x, y, t)
+	if err != nil {
+		return "", err
+	}
+	var null string // what holds where one of the two is null
+	switch op {
+	case plan.Eq:
+		null = x + " IS NULL AND " + y + " IS NULL"
+	case plan.Gt:
+		null = x + " IS NOT NULL"
+	case plan.Gte:
+		null = y + " IS NULL"
+	case plan.Lt:
+		null = y + " IS NOT NULL"
+	case plan.Lte:
+		null = x + " IS NULL"
+	default:
+		return "", problem.New(problem.Internal, "compile/expr compares with no such operator")
+	}
+	return "coalesce(" + text + ", " + null + ")", nil
+}
+
+// definite reports whether e is never null.
+func definite(e plan.Expr) bool {
+	switch e := e.(type) {
+	case plan.Const:
+		return !e.Value.IsNull()
+	case plan.Matches, plan.Object, plan.List:
+		return true
+	case plan.Apply:
+		switch e.Op {
+		case plan.Eq, plan.Ne, plan.Gt, plan.Gte, plan.Lt, plan.Lte, plan.Cmp, plan.Same, plan.IsNull, plan.And,
+			plan.Or, plan.Not, plan.Truth, plan.InList, plan.IsList, plan.TypeOf:
+			return true
+		}
+	}
+	return false
+}
+
+// Unsupported is the problem of what a database can't do, with the nearest form that works.
+func Unsupported(detail, nearest string) error {
+	return &problem.Error{Code: problem.Unsupported, Detail: detail, Suggestion: nearest}
+}
+
+// Sign is how a comparison is written.
+func Sign(op plan.Op) string {
+	switch op {
+	case plan.Eq:
+		return "="
+	case plan.Gt:
+		return ">"
+	case plan.Gte:
+		return ">="
+	case plan.Lt:
+		return "<"
+	}
+	return "<="
+}
+
+// Standard is what dialects write the same. A dialect embeds it.
+type Standard struct{}
+
+// Case implements Dialect.
+func (Standard) Case(_ Scope, ifs, thens []string, otherwise string, _ schema.Type) string {
+	var b strings.Builder
+	b.WriteString("(CASE")
+	for i := range ifs {
+		b.WriteString(" WHEN " + ifs[i] + " THEN " + thens[i])
+	}
+	if otherwise != "" {
+		b.WriteString(" ELSE " + otherwise)
+	}
+	b.WriteString(" END)")
+	return b.String()
+}
+
+// Materialized implements Dialect.
+func (Standard) Materialized(keep bool) string {
+	if keep {
+		return " MATERIALIZED"
+	}
+	return " NOT MATERIALIZED"
+}
+
+// Start implements Dialect.
+func (Standard) Start(x string, _ schema.Type) string { return x }
+
+// Correlates implements Dialect.
+func (Standard) Correlates() bool { return true }

@@ -1,0 +1,103 @@
+package expr
+
+// The functions that package sqldriver/sqlfunc adds to SQLite's connections, because the database has none that
+// are total and exact. None fails: each is null where it has no value, and, unless it says otherwise, where an argument
+// is. JSON is text that SQLiteJSON or another of them made; dates are milliseconds since 1970.
+const (
+	SQLiteInstant = "bailiwick_instant" // (stored) the instant that a date column holds, in the years 1 to 9999
+	SQLiteDay     = "bailiwick_day"     // (stored) the same where it is a midnight
+	SQLiteUUID    = "bailiwick_uuid"    // (stored) text that is a UUID, in lower case
+	SQLiteJSON    = "bailiwick_json"    // (stored) text that is JSON as it is, other text and bytes in base64 quoted; null for JSON's null
+
+	// Arithmetic: two integers make an integer, two reals a real, by algebra's rules for each.
+	SQLiteAdd      = "bailiwick_add"
+	SQLiteSubtract = "bailiwick_subtract"
+	SQLiteMultiply = "bailiwick_multiply"
+	SQLiteDivide   = "bailiwick_divide"
+	SQLiteModulo   = "bailiwick_modulo"
+	SQLiteAbs      = "bailiwick_abs"
+	SQLiteCeil     = "bailiwick_ceil"
+	SQLiteFloor    = "bailiwick_floor"
+	SQLiteTrunc    = "bailiwick_trunc" // (x, places)
+	SQLiteRound    = "bailiwick_round" // (x, places)
+	// SQLiteOfDecimals stands after the name of one of them but Divide and Modulo: its numbers, of either kind, are
+	// decimals as they are written in the fewest digits. The result is an integer where it can be.
+	SQLiteOfDecimals = "_decimal"
+
+	SQLiteCompare     = "bailiwick_compare"      // (x, y) -1, 0 or 1; null equals null and is least
+	SQLiteJSONCompare = "bailiwick_json_compare" // (x, y) the same of JSON; 2 for two objects or lists that differ
+
+	SQLiteConcat    = "bailiwick_concat"    // (x, …)
+	SQLiteSubstring = "bailiwick_substring" // (x, from, length) in code points
+	SQLiteSplit     = "bailiwick_split"     // (x, separator) a JSON list
+	SQLiteReplace   = "bailiwick_replace"   // (x, find, replacement)
+	SQLiteQuote     = "bailiwick_quote"     // (text) as JSON
+	SQLiteNumber    = "bailiwick_number"    // (number) as JSON
+	SQLiteBase64    = "bailiwick_base64"    // (bytes) as text
+	SQLiteDateText  = "bailiwick_date_text" // (date) in ISO 8601
+	SQLiteDayText   = "bailiwick_day_text"  // (day) in ISO 8601
+
+	SQLitePart      = "bailiwick_part"       // (x, name, …) what a path leads to in JSON
+	SQLiteSetPart   = "bailiwick_set_part"   // (x, new, name, …); new may be null
+	SQLiteSize      = "bailiwick_size"       // (list)
+	SQLiteElement   = "bailiwick_element"    // (list, place)
+	SQLiteInList    = "bailiwick_in_list"    // (x, list) 0 or 1, never null
+	SQLiteSlice     = "bailiwick_slice"      // (list, from, length)
+	SQLiteJoin      = "bailiwick_join"       // (list, …)
+	SQLiteSumList   = "bailiwick_sum_list"   // (list)
+	SQLiteAvgList   = "bailiwick_avg_list"   // (list)
+	SQLiteMinList   = "bailiwick_min_list"   // (list)
+	SQLiteMaxList   = "bailiwick_max_list"   // (list)
+	SQLiteTruth     = "bailiwick_truth"      // (x) 0 or 1, never null
+	SQLiteList      = "bailiwick_list"       // (x) x where it is a list
+	SQLiteItems     = "bailiwick_items"      // (list) the list of the JSON texts of its elements, for json_each
+	SQLiteItem      = "bailiwick_item"       // (list, place) the same of one element or none
+	SQLiteUnwind    = "bailiwick_unwind"     // (x) as SQLiteItems; what is no list counts as a list of itself
+	SQLiteBounded   = "bailiwick_bounded"    // (x) x up to SQLiteMostBefore bytes
+	SQLiteJSONKey   = "bailiwick_json_key"   // (x) a text that equal JSON has in common
+	SQLiteJSONOrder = "bailiwick_json_order" // (x) bytes that stand to each other as value.Order has it, objects and lists at one place each
+
+	// What JSON holds, where it is of the type.
+	SQLiteAsString  = "bailiwick_as_string"
+	SQLiteAsInteger = "bailiwick_as_integer"
+	SQLiteAsDouble  = "bailiwick_as_double"
+	SQLiteAsDecimal = "bailiwick_as_decimal"
+	SQLiteAsBoolean = "bailiwick_as_boolean"
+	SQLiteAsDate    = "bailiwick_as_date"
+	SQLiteAnyDouble = "bailiwick_any_double" // (stored) any number
+	SQLiteOfAny     = "bailiwick_of_any"     // (stored) any finite number, or text, as JSON
+	SQLiteAnyJSON   = "bailiwick_any_json"   // (stored) anything as JSON, bytes in base64
+
+	// Conversions of a number or a text, and, with SQLiteOfJSON after the name, of what JSON holds.
+	SQLiteToInteger = "bailiwick_to_integer"
+	SQLiteToDouble  = "bailiwick_to_double"
+	SQLiteToDecimal = "bailiwick_to_decimal"
+	SQLiteToString  = "bailiwick_to_string" // with SQLiteOfDecimals after it, of a decimal
+	SQLiteToBoolean = "bailiwick_to_boolean"
+	SQLiteToDate    = "bailiwick_to_date"
+	SQLiteOfJSON    = "_json"
+
+	// Dates; zone is "" for UTC.
+	SQLiteDatePart  = "bailiwick_date_part"  // (x, part, zone)
+	SQLiteDateTrunc = "bailiwick_date_trunc" // (x, unit, zone, week start)
+	SQLiteDateWrite = "bailiwick_date_write" // (x, format, zone)
+	SQLiteDateShift = "bailiwick_date_shift" // (x, amount, unit, zone)
+	SQLiteDateDiff  = "bailiwick_date_diff"  // (from, to, unit, zone, week start)
+
+	// Aggregates.
+	SQLiteSum        = "bailiwick_sum"         // of reals; SQLiteOfDecimals may stand after it
+	SQLiteAvg        = "bailiwick_avg"         // of reals or decimals
+	SQLiteStdDevPop  = "bailiwick_stddev_pop"  // of reals
+	SQLiteStdDevSamp = "bailiwick_stddev_samp" // of reals
+	SQLiteJSONMin    = "bailiwick_json_min"
+	SQLiteJSONMax    = "bailiwick_json_max"
+	SQLiteDistinct   = "bailiwick_distinct" // of JSON: a list
+
+	SQLiteMatches = "bailiwick_matches" // (pattern, text) 0 or 1, never null: the text matches the RE2 expression
+
+	SQLiteDigest = "bailiwick_digest" // (seed, x, …) the md5 in hex; null counts as ""
+)
+
+// SQLiteMostBefore is how long, in bytes, what a Reduce has computed so far may become; beyond it is null. A list that
+// doubles with every element would take all memory.
+const SQLiteMostBefore = 1 << 20

@@ -1,0 +1,364 @@
+package sqlgen
+
+import (
+	"fmt"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// fields finds what the path of a filter begins with; an operand without a field is none.
+type fields func(name string) operand
+
+// of returns the fields of a class under an alias.
+func (w *writer) of(class *schema.Class, alias string) fields {
+	return func(name string) operand {
+		if f := class.Field(name); f != nil {
+			return operand{w.column(alias, f.Name), f}
+		}
+		return operand{}
+	}
+}
+
+// An operand is what a comparison looks at: a column, or a JSON node.
+type operand struct {
+	text  string        // the column, or the node
+	field *schema.Field // the column's field; nil for a node
+}
+
+func (o operand) node() bool { return o.field == nil }
+
+// filter writes f over columns. What it writes is true where f holds and false or null elsewhere; Not turns both
+// into true.
+func (w *writer) filter(f query.Filter, over fields) error {
+	return w.logic(f, func(f query.Filter, path query.Path) error { return w.condition(f, path, over) })
+}
+
+// logic writes how conditions are joined, and each of them, with its path, by one.
+func (w *writer) logic(f query.Filter, one func(query.Filter, query.Path) error) error {
+	switch f := f.(type) {
+	case query.And:
+		return w.all(f, " AND ", one)
+	case query.Or:
+		return w.all(f, " OR ", one)
+	case query.Not:
+		return w.not(func() error { return w.logic(f.Part, one) })
+	case query.Never:
+		w.write("FALSE")
+		return nil
+	}
+	path, err := pathOf(f)
+	if err != nil {
+		return err
+	}
+	return one(f, path)
+}
+
+// condition writes one condition over columns.
+func (w *writer) condition(f query.Filter, path query.Path, over fields) error {
+	x := over(path[0])
+	if x.field == nil {
+		return problem.New(problem.Internal, fmt.Sprintf("no field %s in what the plan filters", path[0]))
+	}
+	if x.field.Type.Structured() {
+		return w.inside(f, x, path[1:])
+	}
+	return w.atom(f, x)
+}
+
+func (w *writer) all(parts []query.Filter, op string, one func(query.Filter, query.Path) error) error {
+	if len(parts) == 0 {
+		return problem.New(problem.InvalidQuery, "an empty"+op+"of conditions")
+	}
+	w.write("(")
+	for i, p := range parts {
+		if i > 0 {
+			w.write(op)
+		}
+		if err := w.logic(p, one); err != nil {
+			return err
+		}
+	}
+	w.write(")")
+	return nil
+}
+
+func (w *writer) not(write func() error) error {
+	w.write("((")
+	err := write()
+	w.write(") IS NOT TRUE)")
+	return err
+}
+
+// atom writes a condition on a column that holds no JSON.
+func (w *writer) atom(f query.Filter, x operand) error {
+	switch f := f.(type) {
+	case query.Compare:
+		switch {
+		case f.Value.IsNull() && f.Op == query.Ne:
+			w.write(x.text, " IS NOT NULL")
+			return nil
+		case f.Value.IsNull():
+			w.write(w.missing(x.text, x.field))
+			return nil
+		case f.Op == query.Ne:
+			return w.not(func() error { return w.scalar(x, query.Eq, f.Value) })
+		}
+		return w.scalar(x, f.Op, f.Value)
+	case query.In:
+		if f.Not {
+			return w.not(func() error { return w.oneOf(x, f.Values) })
+		}
+		return w.oneOf(x, f.Values)
+	case query.Exists:
+		if f.Want {
+			w.write(x.text, " IS NOT NULL")
+		} else {
+			w.write(w.missing(x.text, x.field))
+		}
+		return nil
+	case query.Regex:
+		return w.matches(w, x, f)
+	case query.StartsWith:
+		w.begins(w, x, f.Prefix)
+		return nil
+	case query.InQuery:
+		if f.Not {
+			return w.not(func() error { return w.inQuery(f, x) })
+		}
+		return w.inQuery(f, x)
+	}
+	return problem.New(problem.Internal, fmt.Sprintf("compile can't write %T on %s", f, x.field.Type))
+}
+
+// inQuery writes that x is the key of a record of another view.
+func (w *writer) inQuery(f query.InQuery, x operand) error {
+	if f.View < 1 || f.View > len(w.plan.Views) || len(f.Key) != 1 {
+		return problem.New(problem.Internal, fmt.Sprintf("the plan has no view %d with a key %q", f.View, f.Key))
+	}
+	v := w.plan.Views[f.View-1]
+	key := v.Class().Field(f.Key[0])
+	if key == nil {
+		return problem.New(problem.Internal, fmt.Sprintf("no field %s in the plan's view", f.Key))
+	}
+	alias := w.alias("q")
+	w.write(w.same(x.text, x.field, key), " IN (SELECT ", w.same(w.column(alias, key.Name), key, x.field), " FROM ")
+	if err := w.derived(v, alias); err != nil {
+		return err
+	}
+	if f.Where != nil {
+		w.write(" WHERE ")
+		if err := w.filter(f.Where, w.of(v.Class(), alias)); err != nil {
+			return err
+		}
+	}
+	w.write(")")
+	return nil
+}
+
+var operators = [...]string{query.Eq: "=", query.Gt: ">", query.Gte: ">=", query.Lt: "<", query.Lte: "<="}
+
+func (w *writer) scalar(x operand, op query.Op, v value.Value) error {
+	return w.compare(w, x, operators[op], argument(v))
+}
+
+// oneOf writes that x equals one of values: texts, numbers and dates each in one comparison where the dialect has one.
+func (w *writer) oneOf(x operand, values []value.Value) error {
+	var parts []func() error
+	var lists [3][]value.Value // texts, numbers, dates
+	null := false
+	for _, v := range values {
+		switch {
+		case v.IsNull():
+			null = true
+		case v.Kind() == value.String:
+			lists[0] = append(lists[0], v)
+		case v.IsNumber():
+			lists[1] = append(lists[1], v)
+		case v.Kind() == value.Date || v.Kind() == value.Day:
+			lists[2] = append(lists[2], v)
+		default:
+			parts = append(parts, func() error { return w.scalar(x, query.Eq, v) })
+		}
+	}
+	for _, list := range lists {
+		switch len(list) {
+		case 0:
+		case 1:
+			parts = append(parts, func() error { return w.scalar(x, query.Eq, list[0]) })
+		default:
+			parts = append(parts, func() error { return w.among(w, x, list) })
+		}
+	}
+	if null {
+		parts = append(parts, func() error { w.write(w.null(x)); return nil })
+	}
+	return w.either(parts)
+}
+
+// either writes that one of parts holds, as a balanced tree: databases bound the depth of an expression.
+func (w *writer) either(parts []func() error) error {
+	switch n := len(parts); n {
+	case 0:
+		w.write("FALSE")
+		return nil
+	case 1:
+		return parts[0]()
+	default:
+		w.write("(")
+		if err := w.either(parts[:n/2]); err != nil {
+			return err
+		}
+		w.write(" OR ")
+		err := w.either(parts[n/2:])
+		w.write(")")
+		return err
+	}
+}
+
+func (w *writer) null(x operand) string {
+	if x.node() {
+		return w.is(x, "null")
+	}
+	return w.missing(x.text, x.field)
+}
+
+// inside writes a condition on what path leads to in the JSON of x. A path goes through the objects of arrays, and
+// a comparison looks at a node and, where that is an array, at its elements as well, as in MongoDB.
+func (w *writer) inside(f query.Filter, x operand, path query.Path) error {
+	switch f := f.(type) {
+	case query.Compare:
+		if f.Op == query.Ne {
+			return w.not(func() error { return w.compareInside(query.Eq, f.Value, x, path) })
+		}
+		return w.compareInside(f.Op, f.Value, x, path)
+	case query.In:
+		if f.Not {
+			return w.not(func() error { return w.inInside(f.Values, x, path) })
+		}
+		return w.inInside(f.Values, x, path)
+	case query.Exists:
+		there := func() error { return w.any(x, path, w.thereNode) }
+		if f.Want {
+			return there()
+		}
+		return w.not(there)
+	case query.Regex:
+		return w.any(x, path, w.orElement(func(n operand) error { return w.matches(w, n, f) }))
+	case query.StartsWith:
+		return w.any(x, path, w.orElement(func(n operand) error { w.begins(w, n, f.Prefix); return nil }))
+	case query.Size:
+		return w.any(x, path, func(n operand) error {
+			w.write(w.length(n), " = ")
+			w.arg(f.N, "int8")
+			return nil
+		})
+	case query.ElemMatch:
+		return w.any(x, path, func(n operand) error {
+			return w.anyElement(n, func(e operand) error { return w.element(f.Match, e) })
+		})
+	}
+	return problem.New(problem.Internal, fmt.Sprintf("compile can't write %T on JSON", f))
+}
+
+// compareInside writes a comparison. Null also equals what no path leads to.
+func (w *writer) compareInside(op query.Op, v value.Value, x operand, path query.Path) error {
+	if v.IsNull() {
+		return w.inInside([]value.Value{v}, x, path)
+	}
+	return w.any(x, path, w.orElement(func(n operand) error { return w.scalar(n, op, v) }))
+}
+
+func (w *writer) inInside(values []value.Value, x operand, path query.Path) error {
+	if len(values) == 0 {
+		w.write("FALSE")
+		return nil
+	}
+	w.write("(")
+	if err := w.any(x, path, w.orElement(func(n operand) error { return w.oneOf(n, values) })); err != nil {
+		return err
+	}
+	for _, v := range values {
+		if v.IsNull() {
+			w.write(" OR NOT ")
+			if err := w.any(x, path, func(operand) error { w.write("TRUE"); return nil }); err != nil {
+				return err
+			}
+			break
+		}
+	}
+	w.write(")")
+	return nil
+}
+
+func (w *writer) thereNode(n operand) error {
+	w.write("NOT ", w.is(n, "null"))
+	return nil
+}
+
+// any writes that a node which path leads to in x satisfies what holds writes.
+func (w *writer) any(x operand, path query.Path, holds func(operand) error) error {
+	w.write("EXISTS (SELECT 1 FROM ")
+	n, err := w.nodes(w, x, path)
+	if err != nil {
+		return err
+	}
+	w.write("(")
+	err = holds(n)
+	w.write("))")
+	return err
+}
+
+// orElement makes a condition on a node hold for its elements as well.
+func (w *writer) orElement(holds func(operand) error) func(operand) error {
+	return func(n operand) error {
+		w.write("(")
+		if err := holds(n); err != nil {
+			return err
+		}
+		w.write(" OR ")
+		if err := w.anyElement(n, holds); err != nil {
+			return err
+		}
+		w.write(")")
+		return nil
+	}
+}
+
+func (w *writer) anyElement(n operand, holds func(operand) error) error {
+	w.write("EXISTS (SELECT 1 FROM ")
+	e := w.elements(w, n)
+	w.write(" WHERE ")
+	err := holds(e)
+	w.write(")")
+	return err
+}
+
+// element writes the filter of an $elemMatch over one element.
+func (w *writer) element(f query.Filter, e operand) error {
+	return w.logic(f, func(f query.Filter, path query.Path) error { return w.inside(f, e, path) })
+}
+
+func pathOf(f query.Filter) (query.Path, error) {
+	switch f := f.(type) {
+	case query.Compare:
+		return f.Path, nil
+	case query.In:
+		return f.Path, nil
+	case query.Exists:
+		return f.Path, nil
+	case query.Regex:
+		return f.Path, nil
+	case query.StartsWith:
+		return f.Path, nil
+	case query.Size:
+		return f.Path, nil
+	case query.ElemMatch:
+		return f.Path, nil
+	case query.InQuery:
+		return f.Path, nil
+	}
+	return nil, problem.New(problem.InvalidQuery, fmt.Sprintf("compile knows no filter %T", f))
+}

@@ -1,0 +1,259 @@
+package mariadb
+
+import (
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// begins tests the first character of JSON, which tells what it holds; null of null.
+func (dialect) begins(x, with string) string { return "LEFT(" + x + ", 1) = '" + with + "'" }
+
+// isNumber tests that JSON holds a number.
+func (dialect) isNumber(x string) string { return "LEFT(" + x + ", 1) BETWEEN '-' AND '9'" }
+
+// unquoted is the text of a JSON string.
+func (m dialect) unquoted(x string) string { return "(JSON_UNQUOTE(" + x + ")" + nopad + ")" }
+
+// key is a text that two JSON values have in common when they are equal. Lists and objects apart, its order is theirs.
+func (m dialect) key(s expr.Scope, x string) string {
+	x = s.Atom(x)
+	return "CASE LEFT(" + x + ", 1) WHEN '{' THEN CONCAT('3', JSON_NORMALIZE(" + x + ")" + nopad + ")" +
+		" WHEN '[' THEN CONCAT('4', JSON_NORMALIZE(" + x + ")" + nopad + ") ELSE " + m.scalar(x) + " END"
+}
+
+// place is a text by which JSON values are ordered: all objects have one place, and so have all lists.
+func (m dialect) place(s expr.Scope, x string) string {
+	x = s.Atom(x)
+	return "CASE LEFT(" + x + ", 1) WHEN '{' THEN '3' WHEN '[' THEN '4' ELSE " + m.scalar(x) + " END"
+}
+
+// scalar is the key of a scalar. A number is its sign, its exponent and its digits as JSON_NORMALIZE writes them
+// (-1.25E4), the latter two counted backwards when it is negative.
+func (m dialect) scalar(x string) string {
+	n := "(JSON_NORMALIZE(" + x + ")" + nopad + ")"
+	exponent, digits := "LEAST(GREATEST(CAST(SUBSTRING_INDEX("+n+", 'E', -1) AS SIGNED), -400000), 400000)", "SUBSTRING_INDEX("+n+", 'E', 1)"
+	return "CASE LEFT(" + x + ", 1) WHEN '\"' THEN CONCAT('2', " + m.unquoted(x) + ") WHEN 't' THEN '61' WHEN 'f' THEN '60'" +
+		" WHEN '-' THEN CASE " + n + " WHEN '0.0E0' THEN '11' ELSE CONCAT('10', LPAD(500000 - " + exponent + ", 7, '0'), 10 + CAST(" + digits + " AS DECIMAL(40,38)), " + n + ") END" +
+		" ELSE CASE " + n + " WHEN '0.0E0' THEN '11' ELSE CONCAT('12', LPAD(500000 + " + exponent + ", 7, '0'), " + digits + ") END END"
+}
+
+// pathTo writes where a path of objects leads to.
+func pathTo(path query.Path) string {
+	var b strings.Builder
+	b.WriteByte('$')
+	for _, part := range path {
+		b.WriteString(`."` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(part) + `"`)
+	}
+	return b.String()
+}
+
+// notNull is what a JSON function or column gives, null for JSON's null. Beside what is JSON to the server, 'null' would be
+// the string "null" too.
+func (dialect) notNull(x string) string { return "NULLIF(" + x + nopad + ", 'null')" }
+
+// Part implements expr.Dialect.
+func (m dialect) Part(s expr.Scope, x string, path query.Path) (string, error) {
+	return m.notNull("JSON_EXTRACT(" + x + ", " + s.Arg(pathTo(path), "") + ")"), nil
+}
+
+// SetPart implements expr.Dialect.
+func (m dialect) SetPart(s expr.Scope, x string, path query.Path, v string) (string, error) {
+	return "(JSON_SET(" + x + ", " + s.Arg(pathTo(path), "") + ", JSON_EXTRACT(COALESCE(" + v + ", 'null'), '$'))" + nopad + ")", nil
+}
+
+// Object implements expr.Dialect. It joins texts, which keeps numbers as they are written.
+func (dialect) Object(s expr.Scope, names, values []string) string {
+	if len(names) == 0 {
+		return "'{}'"
+	}
+	var parts []string
+	for i, name := range names {
+		before := ","
+		if i == 0 {
+			before = "{"
+		}
+		parts = append(parts, s.Arg(before+string(value.AppendQuoted(nil, name))+":", ""), "COALESCE("+values[i]+", 'null')")
+	}
+	return "CONCAT(" + strings.Join(parts, ", ") + ", '}')"
+}
+
+// List implements expr.Dialect.
+func (dialect) List(_ expr.Scope, values []string) string {
+	if len(values) == 0 {
+		return "'[]'"
+	}
+	parts := make([]string, len(values))
+	for i, v := range values {
+		parts[i] = "COALESCE(" + v + ", 'null')"
+	}
+	return "CONCAT('[', " + strings.Join(parts, ", ',', ") + ", ']')"
+}
+
+// Elements implements expr.Dialect.
+func (m dialect) Elements(s expr.Scope, x string) (from, element, position string) {
+	x = s.Atom(x)
+	alias := s.Alias("e")
+	return m.table(alias, "CASE WHEN "+m.begins(x, "[")+" THEN "+x+" WHEN "+x+" IS NULL THEN '[]' ELSE CONCAT('[', "+x+", ']') END"),
+		m.element(alias), "(CAST(" + alias + ".o AS SIGNED) - 1)"
+}
+
+// table is a FROM item with the elements e of a list and their places o from 1; none of what isn't one.
+func (dialect) table(alias, list string) string {
+	return "JSON_TABLE(" + list + ", '$[*]' COLUMNS (o FOR ORDINALITY, e JSON PATH '$')) AS " + alias
+}
+
+func (m dialect) element(alias string) string { return m.notNull(alias + ".e") }
+
+// gathered is the list of x for the rows of a table of elements that pass a test, "" for none. One that had to be cut is
+// null. It is null as well where holds, a test outside of the rows, doesn't hold.
+func (m dialect) gathered(s expr.Scope, alias, list, x, test string) string {
+	whole := s.Alias("l")
+	where := ""
+	if test != "" {
+		where = " WHERE " + test
+	}
+	return "(SELECT CONCAT('[', COALESCE(GROUP_CONCAT(COALESCE(" + x + ", 'null') ORDER BY " + alias + ".o SEPARATOR ','), ''), ']') AS " + whole +
+		" FROM " + m.table(alias, list) + where + " HAVING JSON_VALID(" + whole + "))"
+}
+
+// A within is the Scope of elements: no column can hold what is computed of one.
+type within struct{ expr.Scope }
+
+// Atom implements expr.Scope.
+func (within) Atom(x string) string { return x }
+
+// Over implements expr.Dialect.
+func (m dialect) Over(s expr.Scope, o expr.Over) (string, error) {
+	if o.Do == plan.ReduceEach {
+		return "", expr.Unsupported("MariaDB has no form of $reduce",
+			"use $sum, $avg, $min, $max or $concatArrays over the list, or $unwind and $group")
+	}
+	list, alias := s.Atom(o.Input), s.Alias("e")
+	body, err := o.Body(within{s}, m.element(alias), "")
+	if err != nil {
+		return "", err
+	}
+	if o.Do == plan.MapEach {
+		return m.ofList(list, m.gathered(s, alias, list, body, "")), nil
+	}
+	text := m.ofList(list, m.gathered(s, alias, list, m.element(alias), body))
+	if o.Limit == "" {
+		return text, nil
+	}
+	limit, some := s.Atom(o.Limit), s.Alias("e")
+	return "(CASE WHEN " + m.begins(list, "[") + " AND " + limit + " >= 1 THEN " + m.gathered(s, some, text, m.element(some), some+".o <= "+limit) + " END)", nil
+}
+
+// ofList is text where x is a list, else null.
+func (m dialect) ofList(x, text string) string {
+	return "(CASE WHEN " + m.begins(x, "[") + " THEN " + text + " END)"
+}
+
+// ofLists writes the operators on JSON, "" for others.
+func (m dialect) ofLists(s expr.Scope, e plan.Apply, args []string) string {
+	x := s.Atom(args[0])
+	switch e.Op {
+	case plan.Truth:
+		return "COALESCE(CASE WHEN " + m.isNumber(x) + " THEN " + x + " REGEXP '^-?[0.]*[1-9]' ELSE " + x + " <> 'false' END, 0)"
+	case plan.TypeOf:
+		return "(CASE LEFT(" + x + ", 1) WHEN '\"' THEN 'string' WHEN '{' THEN 'object' WHEN '[' THEN 'array' WHEN 't' THEN 'bool' WHEN 'f' THEN 'bool'" +
+			" ELSE CASE WHEN " + x + " IS NULL THEN 'null' ELSE 'number' END END)"
+	case plan.IsList:
+		return "COALESCE(" + m.begins(x, "[") + ", 0)"
+	case plan.Size:
+		return m.ofList(x, "JSON_LENGTH("+x+")")
+	case plan.ElemAt:
+		i := s.Atom(args[1])
+		at := "(" + i + " + CASE WHEN " + i + " < 0 THEN JSON_LENGTH(" + x + ") ELSE 0 END)"
+		return m.ofList(x, "CASE WHEN "+at+" BETWEEN 0 AND JSON_LENGTH("+x+") THEN "+m.notNull("JSON_EXTRACT("+x+", CONCAT('$[', "+at+", ']'))")+" END")
+	case plan.InList:
+		list, alias := s.Atom(args[1]), s.Alias("e")
+		return "COALESCE(" + m.ofList(list, "EXISTS (SELECT 1 FROM "+m.table(alias, list)+" WHERE "+m.key(within{s}, m.element(alias))+" <=> "+m.key(s, x)+")") + ", 0)"
+	case plan.SliceList:
+		return m.slice(s, x, args[1:])
+	case plan.JoinLists:
+		tests := make([]string, len(args))
+		for i := range args {
+			args[i] = s.Atom(args[i])
+			tests[i] = m.begins(args[i], "[")
+		}
+		return "(CASE WHEN " + strings.Join(tests, " AND ") + " THEN JSON_MERGE_PRESERVE('[]', " + strings.Join(args, ", ") + ")" + nopad + " END)"
+	case plan.SumList, plan.AvgList, plan.MinList, plan.MaxList:
+		alias := s.Alias("e")
+		op := map[plan.Op]plan.Accumulate{plan.SumList: plan.Sum, plan.AvgList: plan.Avg, plan.MinList: plan.Min, plan.MaxList: plan.Max}[e.Op]
+		element := m.element(alias)
+		number := m.As(within{s}, element, schema.JSON, schema.Double)
+		text, _ := m.Accumulate(within{s}, op, number, schema.Double) // which refuses nothing
+		return m.ofList(x, "(SELECT "+text+" FROM "+m.table(alias, x)+")")
+	}
+	return ""
+}
+
+// slice writes a SliceList of x from, and at most so many as, args tell.
+func (m dialect) slice(s expr.Scope, x string, args []string) string {
+	from, alias := s.Atom(args[0]), s.Alias("e")
+	start := "CASE WHEN " + from + " < 0 THEN GREATEST(JSON_LENGTH(" + x + ") + " + from + ", 0) ELSE " + from + " END"
+	test := "CAST(" + alias + ".o AS SIGNED) > " + start
+	some := from + " IS NOT NULL"
+	if len(args) > 1 {
+		n := s.Atom(args[1])
+		test += " AND CAST(" + alias + ".o AS SIGNED) - " + start + " <= " + n
+		some += " AND " + n + " > 0"
+	}
+	return "(CASE WHEN " + m.begins(x, "[") + " AND " + some + " THEN " + m.gathered(s, alias, x, m.element(alias), test) + " END)"
+}
+
+// Pick implements expr.Dialect.
+func (m dialect) Pick(s expr.Scope, x, when string, t schema.Type) string {
+	if t == schema.UUID { // the greatest of them is found as for text
+		return "CAST(MAX(CASE WHEN " + when + " THEN " + m.Widen(s, x, t, schema.String) + " END) AS UUID)"
+	}
+	return "MAX(CASE WHEN " + when + " THEN " + x + " END)"
+}
+
+// most is how many bytes a list gathered by a group may have (group_concat_max_len, as sqldriver sets it).
+const most = "67108864"
+
+// Collect implements expr.Dialect. A list that would be cut is null.
+func (m dialect) Collect(s expr.Scope, x string, terms []string) string {
+	order := ""
+	if len(terms) > 0 {
+		order = " ORDER BY " + strings.Join(nullsApart(terms), ", ")
+	}
+	if len(x) > 4<<10 { // a column below would keep an index from finding what is collected
+		x = s.Atom(x)
+	}
+	x = "COALESCE(" + x + ", 'null')"
+	return "(CASE WHEN COALESCE(SUM(OCTET_LENGTH(" + x + ") + 1), 0) <= " + most +
+		" THEN CONCAT('[', COALESCE(GROUP_CONCAT(" + x + order + " SEPARATOR ','), ''), ']') END)"
+}
+
+// nullsApart orders nulls by terms of their own: GROUP_CONCAT has them between -1 and 1.
+func nullsApart(terms []string) []string {
+	var out []string
+	for _, t := range terms {
+		if x, ok := strings.CutSuffix(t, " DESC"); ok {
+			out = append(out, x+" IS NULL", t)
+		} else {
+			out = append(out, t+" IS NOT NULL", t)
+		}
+	}
+	return out
+}
+
+// Distinct implements expr.Dialect. The values come in order, each after a mark that the same values have alike, and all but
+// the first of those with a mark are taken out. JSON text has no such characters as stand around the mark.
+func (m dialect) Distinct(s expr.Scope, x string) string {
+	x = s.Atom(x)
+	key := m.key(s, x)
+	marked := "CONCAT(" + m.text("X'01'") + ", MD5(COALESCE(" + key + ", '')), " + m.text("X'02'") + ", COALESCE(" + x + ", 'null'))"
+	list := "COALESCE(GROUP_CONCAT(DISTINCT " + marked + " ORDER BY " + m.place(s, x) + ", " + key + ", " + x + " SEPARATOR ''), '')"
+	once := "REGEXP_REPLACE(" + list + ", " + m.literal(`(\x01[0-9a-f]{32}\x02)([^\x01]*+)(?:\1[^\x01]*+)++`) + `, '\\1\\2')`
+	return "(CASE WHEN COALESCE(SUM(OCTET_LENGTH(COALESCE(" + x + ", 'null')) + 34), 0) <= " + most +
+		" THEN CONCAT('[', SUBSTRING(REGEXP_REPLACE(" + once + ", " + m.literal(`\x01[0-9a-f]{32}\x02`) + ", ','), 2), ']') END)"
+}

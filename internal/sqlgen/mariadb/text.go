@@ -1,0 +1,100 @@
+package mariadb
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/regex"
+	"github.com/bailiwick-dev/bailiwick/query"
+)
+
+// Matches implements expr.Dialect.
+func (dialect) Matches(s expr.Scope, x string, r query.Regex) (string, error) {
+	pattern, err := regex.MariaDB(r)
+	if err != nil {
+		return "", err
+	}
+	return "COALESCE(" + x + " REGEXP " + s.Arg(pattern, "") + ", 0)", nil
+}
+
+// ofText writes the operators on text, "" for others.
+func (m dialect) ofText(s expr.Scope, e plan.Apply, args []string) string {
+	switch e.Op {
+	case plan.Concat:
+		return "CONCAT(" + strings.Join(args, ", ") + ")"
+	case plan.Substr: // the server counts from 1, and takes no place beyond 64 bits
+		x, from, n := s.Atom(args[0]), s.Atom(args[1]), s.Atom(args[2])
+		from = "LEAST(" + from + ", 1000000000)"
+		return "(CASE WHEN " + from + " >= 0 THEN CASE WHEN " + n + " < 0 THEN SUBSTRING(" + x + ", " + from + " + 1) ELSE SUBSTRING(" + x + ", " + from + " + 1, " +
+			"LEAST(" + n + ", 1000000000)) END END)"
+	case plan.Lower:
+		return m.ascii("LOWER", args[0])
+	case plan.Upper:
+		return m.ascii("UPPER", args[0])
+	case plan.Trim, plan.TrimLeft, plan.TrimRight:
+		return m.trimmed(s, e, args[0])
+	case plan.Split:
+		separator, _ := e.Args[1].(plan.Const)
+		return "CONCAT('[', REGEXP_REPLACE(JSON_QUOTE(" + args[0] + ")" + nopad + ", " + s.Arg(splitter(separator.Value.Text()), "") + `, '","'), ']')`
+	case plan.Length:
+		return "CHAR_LENGTH(" + args[0] + ")"
+	case plan.IndexOf:
+		return "(LOCATE(" + args[1] + ", " + args[0] + ") - 1)"
+	case plan.ReplaceAll:
+		with := s.Atom(args[2]) // the server doesn't look at it when there is nothing to find
+		return "(CASE WHEN " + with + " IS NOT NULL THEN REPLACE(" + args[0] + ", " + args[1] + ", " + with + ") END)"
+	}
+	return ""
+}
+
+// ascii changes the letters A to Z alone. The bytes of the text are read in a character set that has no other letters
+// with two cases, and all bytes.
+func (m dialect) ascii(call, x string) string {
+	return m.text("CAST(" + call + "(CONVERT(CAST(" + x + " AS BINARY) USING geostd8)) AS BINARY)")
+}
+
+func (dialect) trimmed(s expr.Scope, e plan.Apply, x string) string {
+	characters, _ := e.Args[1].(plan.Const)
+	set := escaped(characters.Value.Text())
+	if set == "" {
+		return x
+	}
+	left, right := `\A[`+set+`]+`, `(?<![`+set+`])[`+set+`]+\z` // looking back keeps it from trying every end of a run
+	pattern := left + "|" + right
+	switch e.Op {
+	case plan.TrimLeft:
+		pattern = left
+	case plan.TrimRight:
+		pattern = right
+	}
+	return "REGEXP_REPLACE(" + x + ", " + s.Arg(pattern, "") + ", '')"
+}
+
+// escaped writes text so that each character means itself in a regular expression, inside of brackets too.
+func escaped(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		fmt.Fprintf(&b, `\x{%X}`, r)
+	}
+	return b.String()
+}
+
+// splitter matches a separator in text that JSON_QUOTE has quoted: where an escape begins it is that of the separator
+// or passed over, so that the separator n isn't found in \n.
+func splitter(separator string) string {
+	var quoted strings.Builder
+	for _, r := range separator {
+		switch {
+		case strings.ContainsRune("\"\\\b\f\n\r\t", r):
+			quoted.WriteByte('\\')
+			quoted.WriteByte(map[rune]byte{'"': '"', '\\': '\\', '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't'}[r])
+		case r < ' ':
+			fmt.Fprintf(&quoted, `\u%04X`, r)
+		default:
+			quoted.WriteRune(r)
+		}
+	}
+	return escaped(quoted.String()) + `|(?:\\u[0-9A-F]{4}|\\.)(*SKIP)(*FAIL)`
+}

@@ -1,0 +1,66 @@
+package sqlgen
+
+import (
+	"fmt"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	myexpr "github.com/bailiwick-dev/bailiwick/internal/sqlgen/mariadb"
+	pgexpr "github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
+	liteexpr "github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/stage"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// pipeline writes the plan's program.
+func (w *writer) pipeline() error {
+	text, fields, err := stage.Write(statement{w}, w.expressions(), w.plan.Program, int64(w.plan.Limit)+1)
+	if err != nil {
+		return err
+	}
+	w.write(text)
+	for _, f := range fields {
+		// A column may be declared with that very word, but then it is no date.
+		millis := f.Native == milliseconds && (f.Type == schema.Date || f.Type == schema.Day)
+		w.columns = append(w.columns, Column{Field: f, Millis: millis, Day: millis && f.Type == schema.Day})
+	}
+	return nil
+}
+
+func (sqlite) expressions() expr.Dialect   { return liteexpr.Dialect() }
+func (postgres) expressions() expr.Dialect { return pgexpr.Dialect() }
+func (mysql) expressions() expr.Dialect    { return myexpr.Dialect() }
+
+// A statement is a writer, as sqlgen/stage uses it.
+type statement struct{ *writer }
+
+// Alias implements expr.Scope.
+func (s statement) Alias(prefix string) string { return s.alias(prefix) }
+
+// View implements stage.Statement.
+func (s statement) View(n int, alias string) (string, error) {
+	if n < 0 || n >= len(s.plan.Views) {
+		return "", problem.New(problem.Internal, fmt.Sprintf("the plan has no view %d", n))
+	}
+	return s.captured(func() error { return s.derived(s.plan.Views[n], alias) })
+}
+
+// Name implements stage.Statement.
+func (s statement) Name(alias, field string) string { return s.column(alias, field) }
+
+// Filter implements stage.Statement.
+func (s statement) Filter(f query.Filter, columns func(string) (string, *schema.Field)) (string, error) {
+	return s.captured(func() error {
+		return s.filter(f, func(name string) operand {
+			x, field := columns(name)
+			return operand{x, field}
+		})
+	})
+}
+
+// Computed implements stage.Statement.
+func (s statement) Computed(t schema.Type) *schema.Field { return s.computed(t) }
+
+// Read implements stage.Statement.
+func (s statement) Read(x string, f *schema.Field) string { return s.read(x, f) }

@@ -1,0 +1,121 @@
+package sqlgen_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// natives are the types of the classes of TestPipelines in the databases, in the order of databases.
+var natives = map[schema.Type][3]string{
+	schema.String: {"TEXT", "text", "varchar"}, schema.Integer: {"INTEGER", "int4", "int"}, schema.Decimal: {"NUMERIC", "numeric", "decimal"},
+	schema.Boolean: {"BOOLEAN", "bool", "tinyint"}, schema.Date: {"DATETIME", "timestamptz", "datetime"}, schema.JSON: {"JSON", "jsonb", "longtext"},
+}
+
+var databases = []struct {
+	name    string
+	dialect sqlgen.Dialect
+}{{"sqlite", sqlgen.SQLite}, {"postgresql", sqlgen.PostgreSQL}, {"mariadb", sqlgen.MySQL}}
+
+// tracker are the classes of TestPipelines in one of databases.
+func tracker(database int) []schema.Class {
+	class := func(name string, fields ...schema.Field) schema.Class {
+		for i := range fields {
+			fields[i].Native = natives[fields[i].Type][database]
+		}
+		fields[0].NotNull = true
+		return schema.Class{Source: "app", Name: name, Table: name, Key: []string{fields[0].Name}, Fields: fields}
+	}
+	field := func(name string, t schema.Type) schema.Field { return schema.Field{Name: name, Type: t} }
+	issues := class("issues", field("id", schema.Integer), field("org", schema.String), field("status", schema.String), field("estimate", schema.Integer),
+		field("author", schema.Integer), field("opened", schema.Date), field("meta", schema.JSON))
+	issues.Relations = []schema.Relation{{Fields: []string{"author"}, Target: "users", TargetFields: []string{"id"}}}
+	users := class("users", field("id", schema.Integer), field("org", schema.String), field("name", schema.String), field("boss", schema.Integer))
+	parts := class("parts", schema.Field{Name: "code", Type: schema.String, Length: 200}, field("org", schema.String), schema.Field{Name: "note", Type: schema.String, Length: 201},
+		field("L2", schema.Integer), field("price", schema.Decimal))
+	return []schema.Class{issues, users, parts}
+}
+
+func pipeline(t *testing.T, stages string) []query.Stage {
+	t.Helper()
+	v, err := value.Read([]byte(stages), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := query.ParsePipeline(v, "/pipeline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// pipelinePermit permits stages over a class, in JSON, in one of databases under the rules of a tenant.
+func pipelinePermit(t *testing.T, database int, class, stages string) policy.Permit {
+	t.Helper()
+	tenant := policy.ClassRule{Tenant: &policy.TenantRule{Field: "org"}}
+	p, err := policy.New(policy.Rules{Classes: map[string]policy.ClassRule{"issues": tenant, "users": tenant, "parts": tenant}}, tracker(database))
+	if err != nil {
+		t.Fatal(err)
+	}
+	permit, err := p.Read(reader, &query.Pipeline{Class: class, Stages: pipeline(t, stages), Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return permit
+}
+
+// pipelineSQL returns what they become.
+func pipelineSQL(t *testing.T, database int, class, stages string) string {
+	t.Helper()
+	st, err := sqlgen.SQL(pipelinePermit(t, database, class, stages), databases[database].dialect)
+	if err != nil {
+		return fmt.Sprintf("%s: %s", problem.CodeOf(err), problem.Of(err).Detail)
+	}
+	return st.Text + "\n            " + arguments(st.Args)
+}
+
+// TestPipelines shows pipelines and their statements side by side. A line of testdata/pipelines.txt that begins with >
+// is a class and the stages over it.
+func TestPipelines(t *testing.T) {
+	const file = "testdata/pipelines.txt"
+	golden, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for line := range strings.Lines(string(golden)) {
+		question, asks := strings.CutPrefix(strings.TrimSpace(line), "> ")
+		if strings.HasPrefix(line, "#") {
+			b.WriteString(line)
+		}
+		if !asks {
+			continue
+		}
+		class, stages, _ := strings.Cut(question, " ")
+		b.WriteString("\n> " + question + "\n")
+		for i, d := range databases {
+			fmt.Fprintf(&b, "%-11s %s\n", d.name, pipelineSQL(t, i, class, stages))
+		}
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(string(golden), b.String()); diff != "" {
+		t.Errorf("run with -update when this is right (-want +got):\n%s", diff)
+	}
+}

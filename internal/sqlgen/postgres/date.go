@@ -1,0 +1,195 @@
+package postgres
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+)
+
+// local is an instant as the clock of a zone shows it, null where its calendar is outside of the years 1 to 9999.
+func (dialect) local(s expr.Scope, x, zone string) string {
+	if zone == "" {
+		return x
+	}
+	return pgYears(s.Atom(pgClock(s, x, zone)))
+}
+
+// shown is x where the calendar of a zone has it in the years 1 to 9999.
+func (p dialect) shown(s expr.Scope, x, zone string) string {
+	x = s.Atom(x)
+	if zone == "" {
+		return x
+	}
+	return s.Atom("(CASE WHEN " + p.local(s, x, zone) + " IS NOT NULL THEN " + x + " END)")
+}
+
+func pgClock(s expr.Scope, x, zone string) string {
+	if minutes, ok := offset(zone); ok {
+		return "(" + x + " + interval '" + strconv.Itoa(minutes) + " minutes')"
+	}
+	return "(" + x + " AT TIME ZONE 'UTC' AT TIME ZONE " + s.Arg(zone, "text") + ")"
+}
+
+// instant is when the clock of a zone shows y. Of two instants PostgreSQL takes the later; the earlier has the offset
+// of the time before.
+func (dialect) instantOf(s expr.Scope, y, zone string) string {
+	switch minutes, ok := offset(zone); {
+	case zone == "":
+		return y
+	case ok:
+		return "(" + y + " - interval '" + strconv.Itoa(minutes) + " minutes')"
+	}
+	y = s.Atom(y)
+	later := s.Atom("(" + y + " AT TIME ZONE " + s.Arg(zone, "text") + " AT TIME ZONE 'UTC')")
+	before := "(" + later + " - interval '3 hours')"
+	earlier := s.Atom("(" + y + " - (" + pgClock(s, before, zone) + " - " + before + "))")
+	return "(CASE WHEN " + pgClock(s, earlier, zone) + " = " + y + " THEN " + earlier + " ELSE " + later + " END)"
+}
+
+// offset is a zone of the form +05:30, in minutes.
+func offset(zone string) (minutes int, ok bool) {
+	if len(zone) != 6 || zone[3] != ':' || zone[0] != '+' && zone[0] != '-' {
+		return 0, zone == ""
+	}
+	h, err := strconv.Atoi(zone[1:3])
+	m, err2 := strconv.Atoi(zone[4:])
+	if zone[0] == '-' {
+		return -h*60 - m, err == nil && err2 == nil
+	}
+	return h*60 + m, err == nil && err2 == nil
+}
+
+var pgParts = map[string]string{"year": "year", "month": "month", "dayOfMonth": "day", "dayOfYear": "doy", "isoDayOfWeek": "isodow", "isoWeek": "week", "isoWeekYear": "isoyear",
+	"hour": "hour", "minute": "minute"}
+
+// DatePart implements expr.Dialect.
+func (p dialect) DatePart(s expr.Scope, x, part, zone string) string {
+	l := p.local(s, x, zone)
+	switch part {
+	case "dayOfWeek":
+		return "(extract(dow FROM " + l + ")::int8 + 1)"
+	case "second":
+		return "floor(extract(second FROM " + l + "))::int8"
+	case "millisecond":
+		return "(floor(extract(millisecond FROM " + l + "))::int8 % 1000)"
+	}
+	return "extract(" + pgParts[part] + " FROM " + l + ")::int8"
+}
+
+// DateTrunc implements expr.Dialect.
+func (p dialect) DateTrunc(s expr.Scope, x string, e plan.DateTrunc) string {
+	switch e.Unit {
+	case "hour", "minute", "second":
+		begin := p.begin(s, x, e.Unit, e.Zone)
+		if e.Zone == "" {
+			return begin
+		}
+		return pgYears(s.Atom(begin))
+	case "week":
+		l := s.Atom(p.local(s, x, e.Zone))
+		begin := "(date_trunc('day', " + l + ") - ((extract(dow FROM " + l + ")::int4 + " + strconv.Itoa(7-e.WeekStart) + ") % 7) * interval '1 day')"
+		return pgYears(s.Atom(p.instantOf(s, begin, e.Zone)))
+	}
+	begin := "date_trunc('" + e.Unit + "', " + p.local(s, x, e.Zone) + ")"
+	if e.Zone == "" {
+		return begin
+	}
+	return pgYears(s.Atom(p.instantOf(s, begin, e.Zone)))
+}
+
+// begin is when the hour, the minute or the second of x began, with the offset that x has.
+func (p dialect) begin(s expr.Scope, x, unit, zone string) string {
+	if zone == "" {
+		return "date_trunc('" + unit + "', " + x + ")"
+	}
+	x = s.Atom(x)
+	l := s.Atom(p.local(s, x, zone))
+	return "(" + x + " - (" + l + " - date_trunc('" + unit + "', " + l + ")))"
+}
+
+var pgFormats = map[byte]string{'Y': "YYYY", 'm': "MM", 'd': "DD", 'H': "HH24", 'M': "MI", 'S': "SS", 'L': "MS", 'j': "DDD", 'G': "IYYY", 'V': "IW", 'u': "ID"}
+
+// DateText implements expr.Dialect.
+func (p dialect) DateText(s expr.Scope, x, format, zone string) string {
+	var f strings.Builder
+	literal := func(text string) {
+		f.WriteString(`"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`)
+	}
+	for format != "" {
+		i := strings.IndexByte(format, '%')
+		if i != 0 {
+			if i < 0 {
+				i = len(format)
+			}
+			literal(format[:i])
+			format = format[i:]
+			continue
+		}
+		if len(format) < 2 {
+			break
+		}
+		if code := pgFormats[format[1]]; code != "" {
+			f.WriteString(code + `""`) // so that the next letters don't belong to it
+		} else {
+			literal(format[1:2])
+		}
+		format = format[2:]
+	}
+	return "(to_char(" + p.local(s, x, zone) + ", " + s.Arg(f.String(), "text") + ")" + pgC + ")"
+}
+
+// DateShift implements expr.Dialect. It adds only where it is known that nothing overflows.
+func (p dialect) DateShift(s expr.Scope, x, amount, unit, zone string) string {
+	n := s.Atom(amount)
+	months := map[string]string{"year": "12", "quarter": "3", "month": "1"}[unit]
+	days := map[string]string{"week": "7", "day": "1"}[unit]
+	switch {
+	case months != "":
+		l := s.Atom(p.local(s, x, zone))
+		// The first test is of the amount alone: PostgreSQL computes what is constant before it looks at the others.
+		fits := n + " BETWEEN -120000 AND 120000 AND extract(year FROM " + l + ")::numeric * 12 + extract(month FROM " + l + ")::numeric - 1 + " + n + "::numeric * " + months + " BETWEEN 12 AND 119999"
+		return pgYears(s.Atom(p.instantOf(s, "(CASE WHEN "+fits+" THEN "+l+" + make_interval(months => ("+n+" * "+months+")::int4) END)", zone)))
+	case days != "":
+		l := s.Atom(p.local(s, x, zone))
+		fits := n + " BETWEEN -3652059 AND 3652059 AND " + l + "::date - date '0001-01-01' + " + n + " * " + days + " BETWEEN 0 AND 3652058"
+		return pgYears(s.Atom(p.instantOf(s, "(CASE WHEN "+fits+" THEN "+l+" + make_interval(days => ("+n+" * "+days+")::int4) END)", zone)))
+	}
+	most := map[string]string{"hour": "87649416", "minute": "5258964960", "second": "315537897600", "millisecond": "315537897600000"}[unit]
+	step := n + " * interval '1 " + unit + "'"
+	if unit == "millisecond" {
+		step = "(" + n + " / 1000) * interval '1 second' + (" + n + " % 1000) * interval '1 millisecond'"
+	}
+	x = p.shown(s, x, zone)
+	seconds := map[string]string{"hour": " * 3600", "minute": " * 60", "second": "", "millisecond": " / 1000"}[unit]
+	fits := n + " BETWEEN -" + most + " AND " + most + " AND extract(epoch FROM " + x + ")::numeric + " + n + "::numeric" + seconds + " BETWEEN -62135596800 AND 253402300800"
+	return pgYears(s.Atom("(CASE WHEN " + fits + " THEN " + x + " + " + step + " END)"))
+}
+
+// DateDiff implements expr.Dialect.
+func (p dialect) DateDiff(s expr.Scope, from, to string, e plan.DateDiff) string {
+	switch e.Unit {
+	case "hour", "minute", "second":
+		seconds := map[string]string{"hour": "3600", "minute": "60", "second": "1"}[e.Unit]
+		return "trunc(extract(epoch FROM " + p.begin(s, to, e.Unit, e.Zone) + " - " + p.begin(s, from, e.Unit, e.Zone) + ")::numeric / " + seconds + ")::int8"
+	case "millisecond":
+		from, to = p.shown(s, from, e.Zone), p.shown(s, to, e.Zone)
+		return "(floor(extract(epoch FROM " + to + ")::numeric * 1000) - floor(extract(epoch FROM " + from + ")::numeric * 1000))::int8"
+	}
+	a, b := s.Atom(p.local(s, from, e.Zone)), s.Atom(p.local(s, to, e.Zone))
+	count := func(l string) string {
+		switch e.Unit {
+		case "year":
+			return "extract(year FROM " + l + ")"
+		case "quarter":
+			return "(extract(year FROM " + l + ") * 4 + extract(quarter FROM " + l + "))"
+		case "month":
+			return "(extract(year FROM " + l + ") * 12 + extract(month FROM " + l + "))"
+		case "week": // 3 January of the year 0 of the calendar, and so every seventh day after, is a Sunday
+			return "((" + l + "::date - date '0001-01-07' + " + strconv.Itoa(14-e.WeekStart) + ") / 7)"
+		}
+		return "(" + l + "::date - date '0001-01-01')"
+	}
+	return "(" + count(b) + " - " + count(a) + ")::int8"
+}

@@ -1,0 +1,181 @@
+package postgres
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// Order implements expr.Dialect.
+func (dialect) Order(s expr.Scope, x string, t schema.Type, desc bool) []string {
+	direction := " NULLS FIRST"
+	if desc {
+		direction = " DESC NULLS LAST"
+	}
+	switch t {
+	case schema.Boolean:
+		x += "::boolean" // a constant alone would be the number of a column
+	case schema.String:
+		if !strings.HasSuffix(x, pgC+")") {
+			x += pgC
+		}
+		return []string{x + direction}
+	case schema.JSON, schema.Array:
+		x = s.Atom(x)
+		return []string{pgRank(x) + direction, "(CASE WHEN jsonb_typeof(" + x + ") IN ('number', 'boolean') THEN " + x + " END)" + direction,
+			"(CASE jsonb_typeof(" + x + ") WHEN 'string' THEN " + x + " #>> '{}' END)" + pgC + direction}
+	}
+	return []string{x + direction}
+}
+
+// Written implements expr.Dialect.
+func (dialect) Written(x string) string { return "(" + x + "::text" + pgC + ")" }
+
+// Key implements expr.Dialect. What is equal may be written in several ways; one of them is shown.
+func (dialect) Key(_ expr.Scope, x string, t schema.Type, _ bool) (by, show string) {
+	switch t {
+	case schema.Decimal:
+		x = "trim_scale(" + x + ")"
+	case schema.Double:
+		x = "(" + x + " + 0)" // a zero without a sign
+	case schema.JSON, schema.Array:
+		return x, "min(" + x + "::text" + pgC + ")::jsonb"
+	}
+	return x, x
+}
+
+// Accumulate implements expr.Dialect.
+func (p dialect) Accumulate(s expr.Scope, op plan.Accumulate, x string, from schema.Type) (string, error) {
+	if _, stored := bare(x, "::int8)"); !stored && (from == schema.Integer || from == schema.Double) && op != plan.Min && op != plan.Max {
+		x = s.Atom(x)
+	}
+	switch op {
+	case plan.Count:
+		return "count(*)", nil
+	case plan.Sum:
+		return pgSum(x, from), nil
+	case plan.Avg:
+		return pgMean(pgTotal(x, from), "count("+x+")"), nil
+	case plan.StdDevPop, plan.StdDevSamp:
+		name := "stddev_pop("
+		if op == plan.StdDevSamp {
+			name = "stddev_samp("
+		}
+		deviation := name + pgNumeric(x) + " + 0.00000000000000000000)" // the result has as many digits behind the point
+		return "(CASE WHEN bool_and(" + operands(x) + ") THEN " + pgDouble(deviation) + " END)", nil
+	case plan.Min, plan.Max:
+		return p.extreme(op, x, from)
+	}
+	return "", problem.New(problem.Internal, fmt.Sprintf("compile/expr can't write accumulator %d", op))
+}
+
+// pgTotal is the exact sum as PostgreSQL has it.
+func pgTotal(x string, from schema.Type) string {
+	switch from {
+	case schema.Integer:
+		if b, ok := bare(x, "::int8)"); ok {
+			return "sum(" + b + ")"
+		}
+	case schema.Double:
+		x = pgNumeric(x)
+	}
+	return "sum(" + x + ")"
+}
+
+func pgSum(x string, from schema.Type) string {
+	total := pgTotal(x, from)
+	switch {
+	case from == schema.Decimal:
+		return "coalesce(" + total + ", 0)"
+	case from == schema.Double:
+		return "(CASE WHEN count(" + x + ") = 0 THEN 0 ELSE " + pgDouble(total) + " END)"
+	case total != "sum("+x+")": // a sum of 32 bits each
+		return "coalesce(" + total + ", 0)"
+	}
+	return "(CASE WHEN count(" + x + ") = 0 THEN 0 WHEN " + total + " " + pgIntegers + " THEN " + total + "::int8 END)"
+}
+
+// pgMean divides a sum as a Double. What is so small that the division could raise an error is divided before.
+func pgMean(total, count string) string {
+	total += "::numeric"
+	return "(CASE WHEN " + count + " > 0 THEN CASE WHEN abs(" + total + ") < 1e-307 * " + count + " THEN " + pgDouble("("+total+" / "+count+")") + " ELSE " + pgDouble(total) + " / " + count + " END END)"
+}
+
+// extreme writes Min and Max.
+func (p dialect) extreme(op plan.Accumulate, x string, t schema.Type) (string, error) {
+	name, desc := "min", false
+	if op == plan.Max {
+		name, desc = "max", true
+	}
+	switch t {
+	case schema.String:
+		return name + "(" + x + pgC + ")", nil
+	case schema.Decimal:
+		return "trim_scale(" + name + "(" + x + "))", nil
+	case schema.Double:
+		return "(" + name + "(" + x + ") + 0)", nil
+	case schema.Boolean:
+		if desc {
+			return "bool_or(" + x + ")", nil
+		}
+		return "bool_and(" + x + ")", nil
+	case schema.UUID:
+		return name + "(" + x + "::text" + pgC + ")::uuid", nil
+	case schema.Bytes:
+		return "decode(" + name + "(encode(" + x + ", 'hex')" + pgC + "), 'hex')", nil
+	case schema.JSON, schema.Array:
+		terms := strings.Join(append(p.Order(pgOnce{}, x, t, desc), x+"::text"+pgC), ", ")
+		return "(array_agg(" + x + " ORDER BY " + terms + ") FILTER (WHERE " + x + " IS NOT NULL))[1]", nil
+	}
+	return name + "(" + x + ")", nil
+}
+
+// pgOnce is a expr.Scope of texts that are repeated as they are.
+type pgOnce struct{ expr.Scope }
+
+// Atom implements expr.Scope.
+func (pgOnce) Atom(x string) string { return x }
+
+// Pick implements expr.Dialect.
+func (dialect) Pick(_ expr.Scope, x, when string, _ schema.Type) string {
+	return "(array_agg(" + x + ") FILTER (WHERE " + when + "))[1]"
+}
+
+// Collect implements expr.Dialect.
+func (dialect) Collect(_ expr.Scope, x string, terms []string) string {
+	if len(terms) > 0 {
+		x += " ORDER BY " + strings.Join(terms, ", ")
+	}
+	return "coalesce(jsonb_agg(" + x + "), '[]')"
+}
+
+// Distinct implements expr.Dialect.
+func (p dialect) Distinct(s expr.Scope, x string) string {
+	e := s.Alias("e")
+	terms := strings.Join(append(p.Order(pgOnce{}, "nullif("+e+".v, 'null')", schema.JSON, false), e+".v"), ", ")
+	return "(SELECT coalesce(jsonb_agg(" + e + ".v ORDER BY " + terms + "), '[]') FROM jsonb_array_elements(jsonb_agg(DISTINCT " + x + ")) AS " + e + "(v))"
+}
+
+// Digest implements expr.Dialect.
+func (p dialect) Digest(s expr.Scope, seed string, xs []string, types []schema.Type) string {
+	parts := []string{s.Arg(seed, "text")}
+	for i, x := range xs {
+		if i > 0 {
+			parts = append(parts, "chr(31)")
+		}
+		switch types[i] {
+		case schema.Any, schema.Opaque:
+			continue
+		case schema.Bytes:
+			x = "translate(encode(" + x + ", 'base64'), chr(10), '')"
+		default:
+			x = p.Convert(s, x, types[i], schema.String)
+		}
+		parts = append(parts, "coalesce("+x+", '')")
+	}
+	return "md5(" + strings.Join(parts, " || ") + ")" + pgC
+}

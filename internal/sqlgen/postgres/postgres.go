@@ -1,0 +1,249 @@
+// Package postgres writes the expressions of algebra for PostgreSQL.
+//
+// It stands inside of compile, as one of the dialects of compile/expr.
+package postgres
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/regex"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// dialect writes for PostgreSQL 13 or later. All text that it computes is of the collation "C", so that it compares by
+// its bytes and two texts never disagree. A Decimal is below 1e600 in size: then nothing that is made of it can be more
+// than numeric holds.
+type dialect struct{ expr.Standard }
+
+// Dialect returns the dialect of PostgreSQL.
+func Dialect() expr.Dialect { return dialect{} }
+
+var pgTypes = [...]string{schema.Any: "text", schema.String: "text", schema.Integer: "int8", schema.Double: "float8", schema.Decimal: "numeric", schema.Boolean: "boolean",
+	schema.Date: "timestamp", schema.Day: "date", schema.UUID: "uuid", schema.Bytes: "bytea", schema.JSON: "jsonb", schema.Array: "jsonb", schema.Opaque: "text"}
+
+const (
+	pgIntegers = "BETWEEN -9223372036854775808 AND 9223372036854775807"
+	pgC        = ` COLLATE "C"`
+)
+
+// Barrier implements expr.Dialect.
+func (dialect) Barrier() string { return " OFFSET 0" }
+
+// Find implements expr.Dialect. Compare does as much.
+func (dialect) Find(string, *schema.Field, string, *schema.Field) string { return "" }
+
+// Stored implements expr.Dialect.
+func (p dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
+	switch f.Type {
+	case schema.String:
+		if (f.Native == "text" || f.Native == "varchar") && !f.Unordered {
+			return "(" + x + pgC + ")"
+		}
+		return "(" + x + "::text" + pgC + ")"
+	case schema.Integer:
+		if f.Native != "int8" {
+			return "(" + x + "::int8)"
+		}
+	case schema.Double:
+		if f.Native == "float4" { // its shortest text is what the asker reads
+			x += "::text::float8"
+		}
+		return "(" + x + " + 0)" // a zero has no sign
+	case schema.Decimal:
+		return pgDecimal(x)
+	case schema.Date:
+		if f.Native == "timestamptz" {
+			return "(CASE WHEN " + x + " >= timestamptz '0001-01-01 00:00:00+00' AND " + x + " < timestamptz '10000-01-01 00:00:00+00' THEN " + x + " AT TIME ZONE 'UTC' END)"
+		}
+		return pgYears(x)
+	case schema.Day:
+		return "(CASE WHEN " + x + " >= date '0001-01-01' AND " + x + " < date '10000-01-01' THEN " + x + " END)"
+	case schema.JSON:
+		if f.Native == "json" {
+			return "nullif(" + JSONText(x) + ", 'null')"
+		}
+		return "nullif(" + x + ", 'null')"
+	case schema.Array:
+		return "to_jsonb(" + x + ")"
+	case schema.Opaque, schema.Any:
+		return "(" + x + "::text" + pgC + ")"
+	}
+	return x
+}
+
+// JSONText is a PostgreSQL column x of type json as jsonb. Its text may hold what jsonb can't (escaped NUL, lone
+// surrogates, numbers beyond numeric), and a cast would raise an error: such a document counts as null.
+func JSONText(x string) string {
+	plain := `regexp_replace(` + x + `::text, '\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}', '', 'g')`
+	return `CASE WHEN ` + plain + ` ~ '\\u(0000|[dD][89a-fA-F])|[0-9][eE][+-]?[0-9]{4}' THEN NULL ELSE ` + x + `::jsonb END`
+}
+
+func pgDecimal(x string) string { return "(CASE WHEN abs(" + x + ") < 1e600 THEN " + x + " END)" }
+
+// pgYears is a timestamp where it is of the years 1 to 9999.
+func pgYears(x string) string {
+	return "(CASE WHEN " + x + " >= timestamp '0001-01-01' AND " + x + " < timestamp '10000-01-01' THEN " + x + " END)"
+}
+
+func pgNull(t schema.Type) string {
+	if t == schema.String {
+		return "(NULL::text" + pgC + ")"
+	}
+	return "NULL::" + pgTypes[t]
+}
+
+// Const implements expr.Dialect.
+func (p dialect) Const(s expr.Scope, v value.Value, t schema.Type) string {
+	null := pgNull(t)
+	if v.IsNull() {
+		return null
+	}
+	switch t {
+	case schema.String:
+		return "(" + s.Arg(v.Text(), "text") + pgC + ")"
+	case schema.Integer:
+		n, _ := v.AsInt()
+		return s.Arg(n, "int8")
+	case schema.Double:
+		x, _ := v.AsFloat()
+		return s.Arg(x, "float8")
+	case schema.Decimal:
+		if far(v.String()) {
+			return null
+		}
+		return s.Arg(v.String(), "numeric")
+	case schema.Boolean:
+		return s.Arg(v.Bool(), "boolean") // a bare TRUE is refused in ORDER BY
+	case schema.Date:
+		return s.Arg(time.UnixMicro(v.Micros()).UTC().Format("2006-01-02 15:04:05.999999"), "timestamp")
+	case schema.Day:
+		return s.Arg(time.UnixMicro(v.Micros()).UTC().Format(time.DateOnly), "date")
+	case schema.UUID:
+		return s.Arg(v.Text(), "uuid")
+	case schema.Bytes:
+		return s.Arg([]byte(v.Text()), "bytea")
+	}
+	return s.Arg(string(near(v).AppendJSON(nil)), "jsonb")
+}
+
+// far reports whether a number has an exponent that a database may not take.
+func far(number string) bool {
+	i := strings.IndexAny(number, "eE")
+	return i >= 0 && len(strings.TrimLeft(number[i+1:], "+-0")) > 3 || len(number) > 600
+}
+
+// near is v with null for numbers that are far.
+func near(v value.Value) value.Value {
+	switch v.Kind() {
+	case value.Decimal:
+		if far(v.Text()) {
+			return value.Value{}
+		}
+	case value.Array:
+		list := make([]value.Value, len(v.List()))
+		for i, e := range v.List() {
+			list[i] = near(e)
+		}
+		return value.OfArray(list)
+	case value.Object:
+		members := make([]value.Member, len(v.Members()))
+		for i, m := range v.Members() {
+			members[i] = value.Member{Name: m.Name, Value: near(m.Value)}
+		}
+		return value.OfObject(members)
+	}
+	return v
+}
+
+// Compare implements expr.Dialect. Where two columns are compared as they are stored, or one with a constant, an index serves.
+func (p dialect) Compare(s expr.Scope, op plan.Op, x, y string, t schema.Type) (string, error) {
+	switch {
+	case t == schema.JSON && op != plan.Eq:
+		return p.compareJSON(s, op, x, y), nil
+	case op == plan.Eq && t == schema.String:
+		if a, b := bothBare(x, y, pgC+")"); a != x {
+			x, y = a, b+` COLLATE "default"` // which the index has; two columns may be of two collations
+		}
+	case t == schema.Integer:
+		x, y = bothBare(x, y, "::int8)")
+	}
+	return "(" + x + " " + expr.Sign(op) + " " + y + ")", nil
+}
+
+// bothBare takes a cast off two columns, or a column and an argument, where both can go without.
+func bothBare(x, y, cast string) (string, string) {
+	a, okA := bare(x, cast)
+	b, okB := bare(y, cast)
+	if okA && okB {
+		return a, b
+	}
+	return x, y
+}
+
+// bare returns the column, or the argument, that stands with a cast in x.
+func bare(x, cast string) (string, bool) {
+	inner, ok := strings.CutSuffix(x, cast)
+	if !ok {
+		return x, cast == "::int8)" && strings.HasSuffix(x, "\x00") && strings.Count(x, "\x00") == 2
+	}
+	inner = strings.TrimPrefix(inner, "(")
+	return inner, !strings.ContainsAny(inner, " ():")
+}
+
+// pgRank is the place of a JSON value's type in the order of values.
+func pgRank(x string) string {
+	return "(CASE jsonb_typeof(" + x + ") WHEN 'number' THEN 1 WHEN 'string' THEN 2 WHEN 'object' THEN 3 WHEN 'array' THEN 4 WHEN 'boolean' THEN 6 END)"
+}
+
+func (dialect) compareJSON(s expr.Scope, op plan.Op, x, y string) string {
+	x, y = s.Atom(x), s.Atom(y)
+	same := "FALSE"
+	if op == plan.Gte || op == plan.Lte {
+		same = x + " = " + y
+	}
+	return fmt.Sprintf("(CASE WHEN %[4]s IS NULL OR %[5]s IS NULL THEN NULL WHEN %[1]s <> %[2]s THEN %[1]s %[3]s %[2]s WHEN jsonb_typeof(%[4]s) IN ('object', 'array') THEN %[6]s WHEN jsonb_typeof(%[4]s) = 'string' THEN "+
+		"(%[4]s #>> '{}')"+pgC+" %[3]s (%[5]s #>> '{}')"+pgC+" ELSE %[4]s %[3]s %[5]s END)", pgRank(x), pgRank(y), expr.Sign(op), x, y, same)
+}
+
+// Matches implements expr.Dialect.
+func (dialect) Matches(s expr.Scope, x string, r query.Regex) (string, error) {
+	pattern, err := regex.PostgreSQL(r)
+	if err != nil {
+		return "", err
+	}
+	return "coalesce(" + x + pgC + " ~ " + s.Arg(pattern, "text") + ", FALSE)", nil
+}
+
+// Widen implements expr.Dialect.
+func (p dialect) Widen(s expr.Scope, x string, from, to schema.Type) string {
+	switch {
+	case from == to:
+		return x
+	case from == schema.UUID:
+		return "(" + x + "::text" + pgC + ")"
+	case from == schema.Decimal: // to a Double
+		return pgDouble(s.Atom(x))
+	}
+	return "(" + x + "::" + pgTypes[to] + ")"
+}
+
+// pgDouble is the Double nearest to a numeric, null beyond its range. x is repeated.
+func pgDouble(x string) string {
+	return "(CASE WHEN abs(" + x + ") < 2.5e-324 THEN 0 WHEN abs(" + x + ") <= 1.7976931348623158e308 THEN " + x + "::float8 END)"
+}
+
+// pgInteger is the Integer that a numeric is cut to, null beyond its range. x is repeated.
+func pgInteger(x string) string {
+	return "(CASE WHEN trunc(" + x + ") " + pgIntegers + " THEN trunc(" + x + ")::int8 END)"
+}
+
+// pgNumeric is a Double as the number that its fewest digits write, NaN when it isn't finite.
+func pgNumeric(x string) string {
+	return "(CASE WHEN abs(" + x + ") = 'Infinity' THEN 'NaN' ELSE " + x + "::text END)::numeric"
+}

@@ -1,0 +1,84 @@
+package sqlite
+
+import (
+	"fmt"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+func (d dialect) Apply(_ expr.Scope, e plan.Apply, args []string) (string, error) {
+	if name, ok := sqliteArithmetic[e.Op]; ok {
+		if e.T == schema.Decimal && e.Op != plan.Div && e.Op != plan.Mod {
+			name += expr.SQLiteOfDecimals
+		}
+		return call(name, args...), nil
+	}
+	if name, ok := sqliteCalls[e.Op]; ok {
+		return call(name, args...), nil
+	}
+	switch e.Op {
+	case plan.IndexOf:
+		return "(instr(" + args[0] + ", " + args[1] + ") - 1)", nil
+	case plan.Millis:
+		return "(" + args[0] + " - " + args[1] + ")", nil
+	case plan.IsList:
+		return "coalesce(substr(" + args[0] + ", 1, 1) = '[', 0)", nil
+	case plan.TypeOf:
+		return "CASE coalesce(substr(" + args[0] + ", 1, 1), 'n') WHEN 'n' THEN 'null' WHEN '{' THEN 'object' WHEN '[' THEN 'array'" +
+			` WHEN '"' THEN 'string' WHEN 't' THEN 'bool' WHEN 'f' THEN 'bool' ELSE 'number' END`, nil
+	}
+	return "", problem.New(problem.Internal, fmt.Sprintf("no operator %d in SQLite", e.Op))
+}
+
+var sqliteArithmetic = map[plan.Op]string{
+	plan.Add: expr.SQLiteAdd, plan.Sub: expr.SQLiteSubtract, plan.Mul: expr.SQLiteMultiply, plan.Div: expr.SQLiteDivide, plan.Mod: expr.SQLiteModulo,
+	plan.Abs: expr.SQLiteAbs, plan.Ceil: expr.SQLiteCeil, plan.Floor: expr.SQLiteFloor, plan.Trunc: expr.SQLiteTrunc, plan.Round: expr.SQLiteRound,
+}
+
+// sqliteCalls are the operators that are one function.
+var sqliteCalls = map[plan.Op]string{
+	plan.Truth: expr.SQLiteTruth, plan.Concat: expr.SQLiteConcat, plan.Substr: expr.SQLiteSubstring,
+	plan.Lower: "lower", plan.Upper: "upper", // SQLite knows no letters but A to Z
+	plan.Trim: "trim", plan.TrimLeft: "ltrim", plan.TrimRight: "rtrim",
+	plan.Split: expr.SQLiteSplit, plan.Length: "length", plan.ReplaceAll: expr.SQLiteReplace,
+	plan.Size: expr.SQLiteSize, plan.ElemAt: expr.SQLiteElement, plan.InList: expr.SQLiteInList, plan.SliceList: expr.SQLiteSlice,
+	plan.JoinLists: expr.SQLiteJoin, plan.SumList: expr.SQLiteSumList, plan.AvgList: expr.SQLiteAvgList,
+	plan.MinList: expr.SQLiteMinList, plan.MaxList: expr.SQLiteMaxList,
+}
+
+func (d dialect) Compare(_ expr.Scope, op plan.Op, x, y string, t schema.Type) (string, error) {
+	if t == schema.JSON || t == schema.Array {
+		return d.CompareNull(op, x, y, t), nil
+	}
+	return "(" + x + " " + expr.Sign(op) + " " + y + ")", nil
+}
+
+// CompareNull implements expr.NullComparer. Null becomes something below all values of the type: a number for text and
+// bytes, for whole numbers one below them all. There is nothing below a real that may be infinite, so those are compared
+// by their negatives, with text, which is above all numbers, for null.
+func (dialect) CompareNull(op plan.Op, x, y string, t schema.Type) string {
+	if t == schema.JSON || t == schema.Array {
+		order := call(expr.SQLiteJSONCompare, x, y)
+		return "(" + order + map[plan.Op]string{plan.Eq: " = 0", plan.Ne: " <> 0", plan.Gt: " = 1", plan.Gte: " IN (0, 1)",
+			plan.Lt: " = -1", plan.Lte: " IN (0, -1)"}[op] + ")"
+	}
+	switch op {
+	case plan.Eq:
+		return "(" + x + " IS " + y + ")"
+	case plan.Ne:
+		return "(" + x + " IS NOT " + y + ")"
+	case plan.Cmp:
+		return call(expr.SQLiteCompare, x, y)
+	}
+	least := "0"
+	switch t {
+	case schema.Double, schema.Decimal:
+		return "(coalesce(- " + y + ", '') " + expr.Sign(op) + " coalesce(- " + x + ", ''))"
+	case schema.Integer, schema.Boolean, schema.Date, schema.Day:
+		least = "-1e19"
+	}
+	return "(coalesce(" + x + ", " + least + ") " + expr.Sign(op) + " coalesce(" + y + ", " + least + "))"
+}

@@ -1,0 +1,165 @@
+package sqlite
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+func (dialect) Order(_ expr.Scope, x string, t schema.Type, desc bool) []string {
+	switch t {
+	case schema.JSON, schema.Array:
+		x = call(expr.SQLiteJSONOrder, x)
+	case schema.String, schema.Any:
+		x += " COLLATE BINARY"
+	}
+	if desc {
+		x += " DESC"
+	}
+	return []string{x}
+}
+
+// Written implements expr.Dialect.
+func (dialect) Written(x string) string { return x }
+
+func (dialect) Key(_ expr.Scope, x string, t schema.Type, _ bool) (by, show string) {
+	switch t {
+	case schema.JSON, schema.Array:
+		return call(expr.SQLiteJSONKey, x), "min(" + x + ")" // of equal documents the one whose text is least
+	case schema.Double:
+		return x, "(min(" + x + ") + 0.0)" // 0 and -0 are one key
+	case schema.Any:
+		x += " COLLATE BINARY"
+		return x, "coalesce(min(" + x + ") FILTER (WHERE typeof(" + x + ") = 'integer'), min(" + x + "))"
+	}
+	return x, x
+}
+
+func (d dialect) Accumulate(_ expr.Scope, op plan.Accumulate, x string, from schema.Type) (string, error) {
+	structured := from == schema.JSON || from == schema.Array
+	switch op {
+	case plan.Count:
+		return "count(*)", nil
+	case plan.Sum:
+		switch from {
+		case schema.Integer:
+			return sumOfIntegers(x), nil
+		case schema.Decimal:
+			return call(expr.SQLiteSum+expr.SQLiteOfDecimals, x), nil
+		}
+		return call(expr.SQLiteSum, x), nil
+	case plan.Avg:
+		if from == schema.Integer {
+			high, low := halves(x)
+			return "((" + high + " * 4294967296.0 + " + low + ") / count(" + x + "))", nil
+		}
+		return call(expr.SQLiteAvg, x), nil
+	case plan.Min:
+		if structured {
+			return call(expr.SQLiteJSONMin, x), nil
+		}
+		return call("min", x), nil
+	case plan.Max:
+		if structured {
+			return call(expr.SQLiteJSONMax, x), nil
+		}
+		return call("max", x), nil
+	case plan.StdDevPop:
+		return call(expr.SQLiteStdDevPop, x), nil
+	case plan.StdDevSamp:
+		return call(expr.SQLiteStdDevSamp, x), nil
+	}
+	return "", problem.New(problem.Internal, fmt.Sprintf("no accumulator %d in SQLite", op))
+}
+
+// sumOfIntegers is null beyond 64 bits. SQLite computes aggregates that are written twice once.
+func sumOfIntegers(x string) string {
+	high, low := halves(x)
+	return "CASE WHEN " + high + " BETWEEN -2147483648 AND 2147483647 THEN (" + high + " << 32) | " + low + " WHEN count(" + x + ") = 0 THEN 0 END"
+}
+
+// halves adds the halves of each number apart, for sum() fails beyond 64 bits: the sum is high × 2^32 + low.
+func halves(x string) (high, low string) {
+	low = "sum(" + x + " & 4294967295)"
+	return "(sum(" + x + " >> 32) + (" + low + " >> 32))", "(" + low + " & 4294967295)"
+}
+
+func (dialect) Pick(_ expr.Scope, x, when string, _ schema.Type) string {
+	return "max(CASE WHEN " + when + " THEN " + x + " END)"
+}
+
+func (dialect) Collect(_ expr.Scope, x string, terms []string) string {
+	order := ""
+	if len(terms) > 0 {
+		order = " ORDER BY " + strings.Join(terms, ", ")
+	}
+	return "('[' || coalesce(group_concat(" + orNull(x) + ", ','" + order + "), '') || ']')"
+}
+
+func (dialect) Distinct(_ expr.Scope, x string) string { return call(expr.SQLiteDistinct, x) }
+
+func (d dialect) Digest(s expr.Scope, seed string, xs []string, types []schema.Type) string {
+	args := []string{s.Arg(seed, "")}
+	for i, x := range xs {
+		if types[i] == schema.Bytes {
+			args = append(args, d.text(x, types[i]))
+			continue
+		}
+		if types[i] == schema.Any {
+			x = "NULL"
+		}
+		args = append(args, d.Convert(s, x, types[i], schema.String))
+	}
+	return call(expr.SQLiteDigest, args...)
+}
+
+func (dialect) Elements(s expr.Scope, x string) (from, element, position string) {
+	e := s.Alias("e")
+	return "json_each(" + call(expr.SQLiteUnwind, x) + ") AS " + e, e + ".value", e + ".key"
+}
+
+// Barrier has an offset: SQLite never merges a table that has one.
+func (dialect) Barrier() string { return " LIMIT -1 OFFSET 0" }
+
+// An inside is the scope of an element. What is computed there is no column of the stage.
+type inside struct{ expr.Scope }
+
+func (inside) Atom(x string) string { return x }
+
+// Over has each operand once. The elements stand in a table of their own inside of the aggregate's, for an aggregate
+// that names columns of an outer statement alone would belong to that one.
+func (dialect) Over(s expr.Scope, o expr.Over) (string, error) {
+	e, l, r := s.Alias("e"), s.Alias("l"), s.Alias("r")
+	before := ""
+	if o.Do == plan.ReduceEach {
+		before = r + ".v"
+	}
+	body, err := o.Body(inside{s}, e+".value", before)
+	if err != nil {
+		return "", err
+	}
+	if o.Do == plan.ReduceEach {
+		return "(WITH RECURSIVE " + r + "(i, l, v) AS (SELECT 0, " + call(expr.SQLiteList, o.Input) + ", " + o.Initial +
+			" UNION ALL SELECT " + r + ".i + 1, " + r + ".l, " + call(expr.SQLiteBounded, body) +
+			" FROM " + r + ", json_each(" + call(expr.SQLiteItem, r+".l", r+".i") + ") AS " + e +
+			") SELECT CASE WHEN " + r + ".l IS NOT NULL THEN " + r + ".v END FROM " + r + " ORDER BY " + r + ".i DESC LIMIT 1)", nil
+	}
+	columns, where, outer := orNull(body)+" AS v", "", ""
+	from, when := call(expr.SQLiteItems, o.Input)+" AS l", l+".l IS NOT NULL"
+	if o.Do == plan.SelectEach {
+		columns, where = orNull(e+".value")+" AS v", " WHERE "+body
+		if o.Limit != "" {
+			columns += ", row_number() OVER (ORDER BY " + e + ".key) AS n"
+			from += ", " + o.Limit + " AS n"
+			when += " AND " + l + ".n >= 1"
+			outer = " WHERE " + r + ".n <= " + l + ".n"
+		}
+	}
+	return "(SELECT CASE WHEN " + when + " THEN (SELECT '[' || coalesce(group_concat(" + r + ".v, ',' ORDER BY " + r + ".k), '') || ']' FROM (SELECT " +
+		e + ".key AS k, " + columns + " FROM json_each(" + l + ".l) AS " + e + where + ") AS " + r + outer +
+		") END FROM (SELECT " + from + " LIMIT -1 OFFSET 0) AS " + l + ")", nil
+}

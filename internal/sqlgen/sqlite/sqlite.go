@@ -1,0 +1,307 @@
+// Package sqlite writes the expressions of algebra for SQLite.
+//
+// It stands inside of compile, as one of the dialects of compile/expr.
+package sqlite
+
+import (
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// Dialect returns the dialect of SQLite 3.45 or later with the functions of sqldriver/sqlfunc.
+//
+// What is asked for most often is plain SQL: stored columns, comparisons, booleans, and all of a group by whole
+// numbers, texts and dates. JSON is joined from texts and never parsed by SQLite, which fails where it nests deep.
+// No operand is repeated but those that a comment of Dialect allows, so text grows no faster than the expression.
+func Dialect() expr.Dialect { return dialect{} }
+
+type dialect struct{ expr.Standard }
+
+// call writes the call of a function.
+func call(name string, args ...string) string { return name + "(" + strings.Join(args, ", ") + ")" }
+
+func (dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
+	switch f.Type {
+	case schema.String:
+		return "CASE WHEN typeof(" + x + ") = 'text' THEN " + x + " END"
+	case schema.Integer:
+		return "CASE WHEN typeof(" + x + ") = 'integer' THEN " + x + " END"
+	case schema.Boolean:
+		return "CASE WHEN typeof(" + x + ") = 'integer' AND " + x + " IN (0, 1) THEN " + x + " END"
+	case schema.Bytes:
+		return "CASE WHEN typeof(" + x + ") = 'blob' THEN " + x + " END"
+	case schema.Double:
+		return "CASE WHEN typeof(" + x + ") IN ('integer', 'real') THEN CAST(" + x + " AS REAL) + 0.0 END" // a zero has no sign
+	case schema.Decimal: // a real that is whole becomes an integer, so that equal decimals are the same
+		return "CASE typeof(" + x + ") WHEN 'integer' THEN " + x + " WHEN 'real' THEN CASE WHEN " + x + " = CAST(" + x +
+			" AS INTEGER) THEN CAST(" + x + " AS INTEGER) WHEN abs(" + x + ") < 9e999 THEN " + x + " END END"
+	case schema.Date:
+		return call(expr.SQLiteInstant, x)
+	case schema.Day:
+		return call(expr.SQLiteDay, x)
+	case schema.UUID:
+		return call(expr.SQLiteUUID, x)
+	case schema.JSON, schema.Array:
+		return call(expr.SQLiteJSON, x)
+	}
+	return "+" + x // the sign takes the affinity off, so that it compares as what it is
+}
+
+// Find implements expr.Dialect. What isn't of its type is equal to nothing that is, so the columns themselves are equal; but
+// not those of Doubles, which may hold whole numbers that no Double is.
+func (dialect) Find(x string, f *schema.Field, y string, g *schema.Field) string {
+	if f.Type != g.Type || f.Unordered || g.Unordered {
+		return ""
+	}
+	switch f.Type {
+	case schema.Integer, schema.String, schema.Boolean:
+		return "(" + x + " = " + y + ")"
+	case schema.UUID: // as it was written: in lower case or in upper, most often in the same
+		return "(" + x + " IN (" + y + ", lower(" + y + "), upper(" + y + ")))"
+	}
+	return ""
+}
+
+func (dialect) Const(s expr.Scope, v value.Value, t schema.Type) string {
+	if v.IsNull() {
+		return "NULL"
+	}
+	switch t {
+	case schema.Integer:
+		return s.Arg(v.Int(), "")
+	case schema.Double:
+		f, _ := v.AsFloat()
+		return s.Arg(f, "")
+	case schema.Decimal:
+		if n, whole := v.AsInt(); whole {
+			return s.Arg(n, "")
+		}
+		f, _ := v.AsFloat()
+		return s.Arg(f, "")
+	case schema.Boolean:
+		if v.Bool() {
+			return s.Arg(int64(1), "")
+		}
+		return s.Arg(int64(0), "")
+	case schema.Date, schema.Day:
+		return s.Arg(floorDiv(v.Micros(), 1000), "")
+	case schema.UUID:
+		return s.Arg(strings.ToLower(v.Text()), "")
+	case schema.Bytes:
+		return s.Arg([]byte(v.Text()), "")
+	case schema.JSON, schema.Array:
+		return s.Arg(string(v.AppendJSON(nil)), "")
+	}
+	return s.Arg(v.String(), "")
+}
+
+func floorDiv(x, y int64) int64 {
+	q := x / y
+	if x%y < 0 {
+		q--
+	}
+	return q
+}
+
+func (dialect) Part(s expr.Scope, x string, path query.Path) (string, error) {
+	return call(expr.SQLitePart, append([]string{x}, names(s, path)...)...), nil
+}
+
+func (dialect) SetPart(s expr.Scope, x string, path query.Path, v string) (string, error) {
+	return call(expr.SQLiteSetPart, append([]string{x, v}, names(s, path)...)...), nil
+}
+
+func names(s expr.Scope, path query.Path) []string {
+	out := make([]string, len(path))
+	for i, part := range path {
+		out[i] = s.Arg(part, "")
+	}
+	return out
+}
+
+func (dialect) Object(s expr.Scope, names, values []string) string {
+	if len(names) == 0 {
+		return "'{}'"
+	}
+	parts := make([]string, 0, 2*len(names)+1)
+	for i, name := range names {
+		before := ","
+		if i == 0 {
+			before = "{"
+		}
+		parts = append(parts, s.Arg(before+string(value.AppendQuoted(nil, name))+":", ""), orNull(values[i]))
+	}
+	return joined(append(parts, "'}'"))
+}
+
+func (dialect) List(_ expr.Scope, values []string) string {
+	if len(values) == 0 {
+		return "'[]'"
+	}
+	parts := make([]string, 0, 2*len(values)+1)
+	for i, v := range values {
+		before := "','"
+		if i == 0 {
+			before = "'['"
+		}
+		parts = append(parts, before, orNull(v))
+	}
+	return joined(append(parts, "']'"))
+}
+
+// orNull is JSON inside of JSON.
+func orNull(x string) string { return "coalesce(" + x + ", 'null')" }
+
+// joined joins texts as a tree: SQLite refuses a chain of a thousand.
+func joined(parts []string) string {
+	if len(parts) > 16 {
+		half := len(parts) / 2
+		parts = []string{joined(parts[:half]), joined(parts[half:])}
+	}
+	return "(" + strings.Join(parts, " || ") + ")"
+}
+
+func (d dialect) As(_ expr.Scope, x string, from, to schema.Type) string {
+	if from == schema.Any {
+		if to == schema.Double {
+			return call(expr.SQLiteAnyDouble, x)
+		}
+		x = call(expr.SQLiteOfAny, x)
+	}
+	switch to {
+	case schema.String:
+		return call(expr.SQLiteAsString, x)
+	case schema.Integer:
+		return call(expr.SQLiteAsInteger, x)
+	case schema.Double:
+		return call(expr.SQLiteAsDouble, x)
+	case schema.Decimal:
+		return call(expr.SQLiteAsDecimal, x)
+	case schema.Boolean:
+		return call(expr.SQLiteAsBoolean, x)
+	case schema.Date:
+		return call(expr.SQLiteAsDate, x)
+	}
+	return "NULL"
+}
+
+func (d dialect) ToJSON(s expr.Scope, x string, from schema.Type) string {
+	switch from {
+	case schema.JSON, schema.Array:
+		return x
+	case schema.Integer:
+		return "CAST(" + x + " AS TEXT)"
+	case schema.Double, schema.Decimal:
+		return call(expr.SQLiteNumber, x)
+	case schema.Any:
+		return call(expr.SQLiteAnyJSON, x)
+	case schema.String:
+		return call(expr.SQLiteQuote, x)
+	case schema.Boolean:
+		return d.text(x, from)
+	}
+	return `('"' || ` + d.text(x, from) + ` || '"')`
+}
+
+// text is what value.AppendText makes of x; numbers stay as they are.
+func (d dialect) text(x string, from schema.Type) string {
+	switch from {
+	case schema.Boolean:
+		return "CASE " + x + " WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"
+	case schema.Date:
+		return call(expr.SQLiteDateText, x)
+	case schema.Day:
+		return call(expr.SQLiteDayText, x)
+	case schema.Bytes:
+		return call(expr.SQLiteBase64, x)
+	}
+	return x
+}
+
+func (d dialect) Convert(_ expr.Scope, x string, from, to schema.Type) string {
+	suffix := ""
+	switch from {
+	case to:
+		return x
+	case schema.Bytes, schema.Opaque:
+		return "NULL"
+	case schema.UUID:
+		switch to {
+		case schema.String:
+			return x
+		case schema.Boolean:
+			return call(expr.SQLiteToBoolean, x)
+		}
+		return "NULL"
+	case schema.Any:
+		x, suffix = call(expr.SQLiteOfAny, x), expr.SQLiteOfJSON
+	case schema.JSON, schema.Array:
+		suffix = expr.SQLiteOfJSON
+	case schema.Decimal:
+		if to == schema.String {
+			suffix = expr.SQLiteOfDecimals
+		}
+	case schema.Boolean:
+		switch to {
+		case schema.String:
+			return d.text(x, from)
+		case schema.Date:
+			return "NULL"
+		}
+	case schema.Date, schema.Day:
+		switch to {
+		case schema.String:
+			return d.text(x, from)
+		case schema.Boolean:
+			return "CASE WHEN " + x + " IS NOT NULL THEN 1 END"
+		case schema.Date:
+			return x
+		}
+	}
+	name, ok := conversions[to]
+	if !ok {
+		return "NULL"
+	}
+	return call(name+suffix, x)
+}
+
+var conversions = map[schema.Type]string{
+	schema.Integer: expr.SQLiteToInteger, schema.Double: expr.SQLiteToDouble, schema.Decimal: expr.SQLiteToDecimal,
+	schema.String: expr.SQLiteToString, schema.Boolean: expr.SQLiteToBoolean, schema.Date: expr.SQLiteToDate,
+}
+
+func (dialect) Widen(_ expr.Scope, x string, _, to schema.Type) string {
+	if to == schema.Double {
+		return "CAST(" + x + " AS REAL)"
+	}
+	return x // an integer is a decimal here, a day the milliseconds of its midnight, a UUID text
+}
+
+func (dialect) Matches(s expr.Scope, x string, r query.Regex) (string, error) {
+	return call(expr.SQLiteMatches, s.Arg(r.Expression(), ""), x), nil
+}
+
+func (dialect) DatePart(s expr.Scope, x, part, zone string) string {
+	return call(expr.SQLiteDatePart, x, s.Arg(part, ""), s.Arg(zone, ""))
+}
+
+func (dialect) DateTrunc(s expr.Scope, x string, e plan.DateTrunc) string {
+	return call(expr.SQLiteDateTrunc, x, s.Arg(e.Unit, ""), s.Arg(e.Zone, ""), s.Arg(int64(e.WeekStart), ""))
+}
+
+func (dialect) DateText(s expr.Scope, x, format, zone string) string {
+	return call(expr.SQLiteDateWrite, x, s.Arg(format, ""), s.Arg(zone, ""))
+}
+
+func (dialect) DateShift(s expr.Scope, x, amount, unit, zone string) string {
+	return call(expr.SQLiteDateShift, x, amount, s.Arg(unit, ""), s.Arg(zone, ""))
+}
+
+func (dialect) DateDiff(s expr.Scope, from, to string, e plan.DateDiff) string {
+	return call(expr.SQLiteDateDiff, from, to, s.Arg(e.Unit, ""), s.Arg(e.Zone, ""), s.Arg(int64(e.WeekStart), ""))
+}

@@ -1,0 +1,81 @@
+package sqlite_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// literal is a scope that shows values where they stand.
+type literal struct{ expr.Scope }
+
+func (literal) Arg(v any, _ string) string { return fmt.Sprintf("<%v>", v) }
+func (literal) Alias(prefix string) string { return prefix + "1" }
+
+// TestTexts shows what can't be seen in results: what makes a statement faster, what columns of other types become, and what
+// keeps an expression flat enough.
+func TestTexts(t *testing.T) {
+	d, s := sqlite.Dialect(), literal{}
+	text := func(x string, err error) string { return fmt.Sprint(x, err) }
+	find := func(f, g schema.Field) string { return d.Find("x", &f, "y", &g) }
+	by, show := d.Key(s, "x", schema.Any, false)
+	many := slices.Repeat([]string{"x"}, 16) // with separators and brackets 33 parts
+	parts := []string{"'['", "coalesce(x, 'null')"}
+	for range many[1:] {
+		parts = append(parts, "','", "coalesce(x, 'null')")
+	}
+	parts = append(parts, "']'")
+	join := func(from, to int) string { return "(" + strings.Join(parts[from:to], " || ") + ")" }
+	for _, tt := range []struct{ got, want string }{
+		{text(d.Apply(s, plan.Apply{Op: plan.Add, T: schema.Decimal}, []string{"x", "y"})), "bailiwick_add_decimal(x, y)<nil>"},
+		{text(d.Apply(s, plan.Apply{Op: plan.Div, T: schema.Decimal}, []string{"x", "y"})), "bailiwick_divide(x, y)<nil>"},
+		{text(d.Apply(s, plan.Apply{Op: plan.Mod, T: schema.Decimal}, []string{"x", "y"})), "bailiwick_modulo(x, y)<nil>"},
+		{text(d.Compare(s, plan.Eq, "x", "y", schema.Array)), "(bailiwick_json_compare(x, y) = 0)<nil>"},
+		{d.(expr.NullComparer).CompareNull(plan.Gte, "x", "y", schema.Array), "(bailiwick_json_compare(x, y) IN (0, 1))"},
+		{by + "; " + show, "x COLLATE BINARY; coalesce(min(x COLLATE BINARY) FILTER (WHERE typeof(x COLLATE BINARY) = 'integer'), min(x COLLATE BINARY))"},
+		{text(d.Accumulate(s, plan.Min, "x", schema.Array)), "bailiwick_json_min(x)<nil>"},
+		{text(d.Accumulate(s, plan.Avg, "x", schema.Double)), "bailiwick_avg(x)<nil>"},
+		{text(d.Accumulate(s, plan.Avg, "x", schema.Integer)),
+			"(((sum(x >> 32) + (sum(x & 4294967295) >> 32)) * 4294967296.0 + (sum(x & 4294967295) & 4294967295)) / count(x))<nil>"},
+		{find(schema.Field{Type: schema.Integer}, schema.Field{Type: schema.Integer}), "(x = y)"},
+		{find(schema.Field{Type: schema.Integer}, schema.Field{Type: schema.String}), ""},
+		{find(schema.Field{Type: schema.String}, schema.Field{Type: schema.String}), "(x = y)"},
+		{find(schema.Field{Type: schema.String, Unordered: true}, schema.Field{Type: schema.String}), ""},
+		{find(schema.Field{Type: schema.String}, schema.Field{Type: schema.String, Unordered: true}), ""},
+		{find(schema.Field{Type: schema.Double}, schema.Field{Type: schema.Double}), ""},
+		{find(schema.Field{Type: schema.UUID}, schema.Field{Type: schema.UUID}), "(x IN (y, lower(y), upper(y)))"},
+		{d.Const(s, value.OfDate(-1), schema.Date), "<-1>"}, {d.Const(s, value.OfDate(-1000), schema.Date), "<-1>"}, {d.Const(s, value.OfDate(1999), schema.Date), "<1>"},
+		{d.As(s, "x", schema.Any, schema.Double), "bailiwick_any_double(x)"}, {d.As(s, "x", schema.Any, schema.Integer), "bailiwick_as_integer(bailiwick_of_any(x))"},
+		{d.Convert(s, "x", schema.Any, schema.Integer), "bailiwick_to_integer_json(bailiwick_of_any(x))"}, {d.Convert(s, "x", schema.Integer, schema.Bytes), "NULL"},
+		{d.List(s, many), "(" + join(0, 16) + " || (" + join(16, 24) + " || " + join(24, 33) + "))"},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("got  %s\nwant %s", tt.got, tt.want)
+		}
+	}
+}
+
+// TestOverBody shows what the body of an Over is told of what came before: something in a Reduce alone. Its errors arrive.
+func TestOverBody(t *testing.T) {
+	for do, want := range map[plan.Each]string{plan.MapEach: "e1.value ", plan.SelectEach: "e1.value ", plan.ReduceEach: "e1.value r1.v"} {
+		var got string
+		if _, err := sqlite.Dialect().Over(literal{}, expr.Over{Do: do, Input: "x", Initial: "y", Body: func(_ expr.Scope, element, before string) (string, error) {
+			got = element + " " + before
+			return "b", nil
+		}}); err != nil || got != want {
+			t.Errorf("%d: %q, %v; want %q", do, got, err, want)
+		}
+	}
+	fault := errors.New("no body")
+	if _, err := sqlite.Dialect().Over(literal{}, expr.Over{Input: "x", Body: func(expr.Scope, string, string) (string, error) { return "", fault }}); !errors.Is(err, fault) {
+		t.Error(err)
+	}
+}

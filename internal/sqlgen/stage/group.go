@@ -1,0 +1,161 @@
+package stage
+
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+func (b *builder) group(r *relation, st *plan.Group, outer *scope) (*relation, error) {
+	r = b.open(r)
+	s := &scope{b: b, r: r, outer: outer, lets: true}
+	next := &relation{shape: st.Shape, grouped: true}
+	for i, k := range st.Keys {
+		x, err := expr.Write(b.d, s, k)
+		if err != nil {
+			return nil, err
+		}
+		if _, ok := k.(plan.Const); ok { // it divides nothing, and a database may take it for a position
+			next.columns = append(next.columns, x)
+			continue
+		}
+		by, show := b.d.Key(s, x, st.Keys[i].Type(), brief(r, k))
+		next.group = append(next.group, by)
+		next.columns = append(next.columns, show)
+	}
+	if r.part != nil {
+		if st.Always {
+			return nil, notApart() // there would be none where nothing is counted
+		}
+		by, show := b.d.Key(s, r.part.x, r.part.t, false)
+		next.group, next.part = append(next.group, by), &part{show, r.part.t}
+	}
+	if err := b.accumulate(s, next, st.Accumulators, next.group); err != nil {
+		return nil, err
+	}
+	if len(next.group) == 0 && !st.Always {
+		next.having = "count(*) > 0"
+		for i := range st.Keys { // SQLite wants an aggregate beside HAVING
+			next.columns[i] = "CASE WHEN count(*) > 0 THEN " + next.columns[i] + " END"
+		}
+	}
+	return next, nil
+}
+
+// brief reports whether e is a column whose texts are known to be short.
+func brief(r *relation, e plan.Expr) bool {
+	ref, ok := e.(plan.Ref)
+	if !ok || r.shape.Columns[ref.Column].Field == nil {
+		return false
+	}
+	n := r.shape.Columns[ref.Column].Field.Length
+	return n > 0 && n <= expr.ShortText
+}
+
+// accumulate adds the accumulators over s to a group of it by these texts, and closes it.
+func (b *builder) accumulate(s *scope, group *relation, all []plan.Accumulator, by []string) error {
+	xs := make([]string, len(all))
+	for i, a := range all {
+		if a.X == nil {
+			continue
+		}
+		var err error
+		if xs[i], err = expr.Write(b.d, s, a.X); err != nil {
+			return err
+		}
+		if !mentions(xs[i], s.r.alias) { // SQL takes an aggregate of no column of its own for one of a query around it
+			xs[i] = b.let(s.r, xs[i])
+		}
+	}
+	var first, last string
+	if slices.ContainsFunc(all, func(a plan.Accumulator) bool { return a.Op == plan.First }) {
+		first = b.number(s, by, false)
+	}
+	if slices.ContainsFunc(all, func(a plan.Accumulator) bool { return a.Op == plan.Last }) {
+		last = b.number(s, by, true)
+	}
+	for i, a := range all {
+		var text string
+		var err error
+		switch a.Op {
+		case plan.First:
+			text = b.d.Pick(s, xs[i], first+" = 1", a.X.Type())
+		case plan.Last:
+			text = b.d.Pick(s, xs[i], last+" = 1", a.X.Type())
+		case plan.Push:
+			text = b.d.Collect(s, xs[i], b.terms(s, s.r.shape.Order))
+		case plan.AddToSet:
+			text = b.d.Distinct(s, xs[i])
+		default:
+			from := schema.Any
+			if a.X != nil {
+				from = a.X.Type()
+			}
+			text, err = b.d.Accumulate(s, a.Op, xs[i], from)
+		}
+		if err != nil {
+			return err
+		}
+		group.columns = append(group.columns, text)
+	}
+	group.from, group.where, group.alias = s.r.item(), s.r.where, s.r.alias
+	return nil
+}
+
+// number returns the name of a column that counts the records of each group from 1 in order, or from the end.
+func (b *builder) number(s *scope, by []string, back bool) string {
+	order := slices.Clone(s.r.shape.Order)
+	for i := range order {
+		order[i].Desc = order[i].Desc != back
+	}
+	return b.window(s.r, "row_number() OVER ("+partition(by)+ordered(b.terms(s, order))+")")
+}
+
+func partition(by []string) string {
+	if len(by) == 0 {
+		return ""
+	}
+	return "PARTITION BY " + joined(by) + " "
+}
+
+func ordered(terms []string) string {
+	if len(terms) == 0 {
+		return ""
+	}
+	return "ORDER BY " + joined(terms)
+}
+
+// buckets ranks the records, cuts the ranks into ranges, and groups by range; the upper end of each is the lower end
+// of the next, which a window over the groups knows.
+func (b *builder) buckets(r *relation, st *plan.Buckets, outer *scope) (*relation, error) {
+	r = b.open(r)
+	s := &scope{b: b, r: r, outer: outer, lets: true}
+	by, err := expr.Write(b.d, s, st.By)
+	if err != nil {
+		return nil, err
+	}
+	t := st.By.Type()
+	by = s.Atom(by)
+	up, down := joined(b.d.Order(s, by, t, false)), joined(b.d.Order(s, by, t, true))
+	rank := b.window(r, "rank() OVER (ORDER BY "+up+")")
+	count := b.add(r, len(r.levels)-1, "count(*) OVER ()")
+	scaled := "((" + rank + " - 1) * " + b.s.Arg(st.N, "int8") + ")"
+	number := "((" + scaled + " - " + scaled + " % " + count + ") / " + count + ")" // whole numbers alone, however a database divides
+	number = b.let(r, number)
+	least := b.window(r, "row_number() OVER (PARTITION BY "+number+" ORDER BY "+up+")")
+	most := b.add(r, len(r.levels)-1, "row_number() OVER (PARTITION BY "+number+" ORDER BY "+down+")")
+
+	g := &relation{grouped: true, group: []string{number}}
+	g.columns = []string{number, b.d.Pick(s, by, least+" = 1", t), b.d.Pick(s, by, most+" = 1", t)}
+	if err := b.accumulate(s, g, st.Accumulators, g.group); err != nil {
+		return nil, err
+	}
+	g = b.wrap(g)
+	following := "lead(" + g.columns[0] + ") OVER (ORDER BY " + g.columns[0] + ") IS NULL"
+	upper := "CASE WHEN " + following + " THEN " + g.columns[2] + " ELSE lead(" + g.columns[1] + ") OVER (ORDER BY " + g.columns[0] + ") END"
+	g.columns = append([]string{g.columns[1], upper}, g.columns[3:]...)
+	g.shape = st.Shape
+	return b.wrap(g), nil
+}

@@ -1,0 +1,192 @@
+package stage
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+func joined(texts []string) string { return strings.Join(texts, ", ") }
+
+// alone returns r as one thing that can stand in FROM beside others, with tests of its own inside.
+func (b *builder) alone(r *relation) *relation {
+	if r = b.open(r); len(r.where) > 0 {
+		return b.wrap(r)
+	}
+	return r
+}
+
+// held reports whether all columns are those of the one thing in FROM, so that none is computed above it.
+func (r *relation) held() bool {
+	return !slices.ContainsFunc(r.columns, func(x string) bool { return !strings.HasPrefix(x, r.alias+".") || !short(x) })
+}
+
+func (b *builder) join(r *relation, st *plan.Join, at place) (*relation, error) {
+	right, err := b.program(st.Right, at.input, at.outer)
+	if err != nil {
+		return nil, err
+	}
+	r, right = b.open(r), b.alone(right)
+	if st.Keep && !right.held() {
+		right = b.wrap(right) // where nothing is found, what is computed of nothing would stand
+	}
+	on, err := b.pairs(&scope{b: b, r: r, outer: at.outer, lets: true}, &scope{b: b, r: right, outer: at.outer, lets: true}, st.On)
+	if err != nil {
+		return nil, err
+	}
+	kind := " JOIN "
+	if st.Keep {
+		kind = " LEFT JOIN "
+	}
+	return &relation{
+		shape: st.Shape, where: r.where, part: r.part, from: r.item() + kind + right.item() + " ON " + strings.Join(on, " AND "),
+		columns: append(r.columns[:len(r.columns):len(r.columns)], right.columns...),
+	}, nil
+}
+
+// pairs writes that each pair is equal; null equals nothing.
+func (b *builder) pairs(left, right *scope, on []plan.Pair) ([]string, error) {
+	var tests []string
+	for _, p := range on {
+		test, err := expr.Same(b.d, right, p.Right, left, p.Left)
+		if err != nil {
+			return nil, err
+		}
+		tests = append(tests, test)
+	}
+	return tests, nil
+}
+
+// nest adds a list as a subquery over each record. Where the subquery would have to refer to the record in a derived
+// table, and the dialect can't, all lists are made at once if their records can be kept apart.
+func (b *builder) nest(r *relation, st *plan.Nest, at place) (*relation, error) {
+	next, err := b.nestEach(r, st, at)
+	if l, ok := leads(st.Right); ok && problem.CodeOf(err) == problem.Unsupported && !b.d.Correlates() {
+		return b.nestParts(r, st, l, at)
+	}
+	return next, err
+}
+
+// around opens r as the record that a list is made for.
+func (b *builder) around(r *relation, at place) *scope {
+	return &scope{b: b, r: b.open(r), outer: at.outer, lets: true, atoms: !b.d.Correlates()}
+}
+
+func (b *builder) nestEach(r *relation, st *plan.Nest, at place) (*relation, error) {
+	outer := b.around(r, at)
+	right, err := b.program(st.Right, at.input, outer)
+	if err != nil {
+		return nil, err
+	}
+	return b.nested(st, outer, right, func(s *scope) ([]string, error) { return b.pairs(outer, s, st.On) })
+}
+
+// nested adds the list of those records of right for which what test writes holds.
+func (b *builder) nested(st *plan.Nest, outer *scope, right *relation, test func(*scope) ([]string, error)) (*relation, error) {
+	s := &scope{b: b, r: b.open(right), outer: outer, lets: true}
+	collected := b.collected(s) // before the tests: what it computes below must not take them along
+	tests, err := test(s)
+	if err != nil {
+		return nil, err
+	}
+	s.r.where = append(s.r.where, tests...)
+	list := b.selected(s.r, []string{collected})
+	if !b.d.Correlates() && mentionsOuter(outer, s.r.item()) {
+		return nil, notApart()
+	}
+	next := *outer.r
+	next.columns = append(next.columns[:len(next.columns):len(next.columns)], "("+list+")")
+	next.shape, next.plain = st.Shape, false
+	return &next, nil
+}
+
+// list writes a SELECT of one value: the list of the records of s as objects, in order.
+func (b *builder) list(s *scope) string {
+	collected := b.collected(s)
+	return b.selected(s.r, []string{collected})
+}
+
+// collected writes the list of the records of s as objects, in order: an aggregate over them.
+func (b *builder) collected(s *scope) string {
+	return b.d.Collect(s, b.object(s), b.terms(s, s.r.shape.Order))
+}
+
+// mentionsOuter reports whether text refers to a record that a list is made for.
+func mentionsOuter(outer *scope, text string) bool {
+	for ; outer != nil; outer = outer.outer {
+		if mentions(text, outer.r.alias) {
+			return true
+		}
+	}
+	return false
+}
+
+// object writes a record as a JSON object of its visible columns; more is the name and the value of one more member.
+func (b *builder) object(s *scope, more ...string) string {
+	var visible []int
+	for i, c := range s.r.shape.Columns {
+		if c.Path != nil {
+			visible = append(visible, i)
+		}
+	}
+	names, values := b.members(s, visible, nil)
+	if len(more) == 2 {
+		names, values = append(names, more[0]), append(values, more[1])
+	}
+	return b.d.Object(s, names, values)
+}
+
+// members are the names and values of the object at prefix, which the columns are in.
+func (b *builder) members(s *scope, columns []int, prefix query.Path) (names, values []string) {
+	shape := &s.r.shape
+	for len(columns) > 0 {
+		path := shape.Columns[columns[0]].Path
+		name := path[len(prefix)]
+		if len(path) == len(prefix)+1 {
+			names, values = append(names, name), append(values, b.leaf(s, columns[0]))
+			columns = columns[1:]
+			continue
+		}
+		var inside, rest []int
+		for _, i := range columns {
+			if shape.Columns[i].Path[len(prefix)] == name {
+				inside = append(inside, i)
+			} else {
+				rest = append(rest, i)
+			}
+		}
+		columns = rest
+		at := path[:len(prefix)+1]
+		n, v := b.members(s, inside, at)
+		object := b.d.Object(s, n, v)
+		if slices.ContainsFunc(shape.Optional, func(o query.Path) bool { return slices.Equal(o, at) }) {
+			there := make([]string, len(inside))
+			for j, i := range inside {
+				there[j] = s.Column(i) + " IS NOT NULL"
+			}
+			object = b.d.Case(s, []string{"(" + strings.Join(there, " OR ") + ")"}, []string{object}, "", schema.JSON)
+		}
+		names, values = append(names, name), append(values, object)
+	}
+	return names, values
+}
+
+// leaf writes column i as JSON. Ids leave as text.
+func (b *builder) leaf(s *scope, i int) string {
+	c := &s.r.shape.Columns[i]
+	x, t := s.Column(i), c.Type
+	switch {
+	case t == schema.JSON || t == schema.Array:
+		return x
+	case t == schema.Opaque:
+		t = schema.String
+	case c.ID && (t == schema.Integer || t == schema.Decimal || t == schema.Double):
+		x, t = b.d.Convert(s, x, t, schema.String), schema.String
+	}
+	return b.d.ToJSON(s, x, t)
+}

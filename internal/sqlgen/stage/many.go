@@ -1,0 +1,56 @@
+package stage
+
+import (
+	"strconv"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+)
+
+// union adds records, with their side and their place in its order.
+func (b *builder) union(r *relation, st *plan.Union, at place) (*relation, error) {
+	right, err := b.program(st.Right, at.input, at.outer)
+	if err != nil {
+		return nil, err
+	}
+	text := ""
+	for side, part := range []struct {
+		r       *relation
+		columns []plan.Expr
+	}{{r, st.Left}, {right, st.Added}} {
+		own := &scope{b: b, r: b.open(part.r), outer: at.outer, lets: true}
+		columns, err := b.columns(own, part.columns, st.Shape.Columns)
+		if err != nil {
+			return nil, err
+		}
+		number := "row_number() OVER (" + ordered(b.terms(own, own.r.shape.Order)) + ")"
+		own.r.columns = append(columns, strconv.Itoa(side), number)
+		if side > 0 {
+			text += " UNION ALL "
+		}
+		text += b.derived(own.r)
+	}
+	alias := b.s.Alias("t")
+	return &relation{shape: st.Shape, alias: alias, from: "(" + text + ") AS " + alias, columns: positions(alias, len(st.Shape.Columns))}, nil
+}
+
+// facet runs the records through its branches, each a subquery over what there is, which runs once when it isn't a view
+// that a branch reads faster by itself.
+func (b *builder) facet(r *relation, st *plan.Facet, outer *scope) (*relation, error) {
+	name := b.s.Alias("f")
+	input := &relation{shape: r.shape, alias: name, columns: r.columns}
+	keep := !r.plain || r.cut || len(r.levels) > 0
+	text := "WITH " + name + " AS" + b.d.Materialized(keep) + " (" + b.derived(r) + ") SELECT "
+	for i, branch := range st.Branches {
+		right, err := b.program(branch, input, outer)
+		if err != nil {
+			return nil, err
+		}
+		list := b.list(&scope{b: b, r: b.open(right), outer: outer, lets: true})
+		if i > 0 {
+			text += ", "
+		}
+		text += "(" + list + ") AS c" + strconv.Itoa(i+1)
+	}
+	alias := b.s.Alias("t")
+	return &relation{shape: st.Shape, alias: alias, from: "(" + text + ") AS " + alias, columns: positions(alias, len(st.Branches))}, nil
+}

@@ -1,0 +1,127 @@
+package stage
+
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// A lead is an equality with the record around it that a program begins with: own is over its records, around over
+// that record. The other conditions of the same Filter are in rest.
+type lead struct {
+	op          plan.Op // Same, or Eq: null equals null
+	own, around plan.Expr
+	rest        []plan.Expr
+}
+
+// leads returns what p begins with, and whether that is a lead.
+func leads(p *plan.Program) (lead, bool) {
+	if len(p.Stages) == 0 {
+		return lead{}, false
+	}
+	f, ok := p.Stages[0].(*plan.Filter)
+	if !ok || f.Where != nil {
+		return lead{}, false
+	}
+	parts := []plan.Expr{f.If}
+	if and, _ := f.If.(plan.Apply); and.Op == plan.And {
+		parts = and.Args
+	}
+	for i, e := range parts {
+		a, _ := e.(plan.Apply)
+		if a.Op != plan.Same && a.Op != plan.Eq {
+			continue
+		}
+		l := lead{op: a.Op, own: a.Args[0], around: a.Args[1], rest: append(slices.Clone(parts[:i]), parts[i+1:]...)}
+		if _, is := root(l.own).(plan.Outer); is {
+			l.own, l.around = l.around, l.own
+		}
+		_, mine := root(l.own).(plan.Ref)
+		if _, is := root(l.around).(plan.Outer); is && mine {
+			return l, true
+		}
+	}
+	return lead{}, false
+}
+
+// root is what e converts.
+func root(e plan.Expr) plan.Expr {
+	switch e := e.(type) {
+	case plan.Widen:
+		return root(e.X)
+	case plan.As:
+		return root(e.X)
+	case plan.ToJSON:
+		return root(e.X)
+	case plan.Part:
+		return root(e.X)
+	}
+	return e
+}
+
+// apart reports whether a stage can treat the records of each part by themselves.
+func apart(st plan.Stage) bool {
+	switch st.(type) {
+	case *plan.Filter, *plan.Map, *plan.Group, *plan.Slice, *plan.Unwind, *plan.Join, *plan.Nest:
+		return true
+	}
+	return false
+}
+
+func notApart() error {
+	return expr.Unsupported("this source can do only $match, $project, $addFields, $sort, $skip, $limit, $group, $unwind and $lookup in the pipeline of a $lookup, "+
+		"and use its variables only in $match stages that come first", "$unwind the looked up records and go on with them; move a $match with a variable to the front")
+}
+
+// nestParts adds a list as nest does, where the stages of Right need no more of the record than their lead: they run
+// once for all records, apart by what is to be equal, and a test picks the part.
+func (b *builder) nestParts(r *relation, st *plan.Nest, l lead, at place) (*relation, error) {
+	outer := b.around(r, at)
+	right, err := b.start(st.Right, at.input)
+	if err != nil {
+		return nil, err
+	}
+	x, err := expr.Write(b.d, &scope{b: b, r: right, lets: true}, l.own)
+	if err != nil {
+		return nil, err
+	}
+	right.part = &part{x, l.own.Type()}
+	stages := st.Right.Stages[1:]
+	if len(l.rest) > 0 {
+		rest := &plan.Filter{If: plan.Apply{Op: plan.And, Args: l.rest, T: schema.Boolean}, Shape: right.shape}
+		stages = append([]plan.Stage{rest}, stages...)
+	}
+	if right, err = b.stages(right, stages, place{at.input, outer}); err != nil {
+		return nil, err
+	}
+	return b.nested(st, outer, right, func(s *scope) ([]string, error) { return b.picked(s, l) })
+}
+
+// picked writes that a record is of the part that l leads to.
+func (b *builder) picked(s *scope, l lead) ([]string, error) {
+	y, err := expr.Write(b.d, s, l.around)
+	if err != nil {
+		return nil, err
+	}
+	x := s.r.part.x
+	test, err := b.d.Compare(s, plan.Eq, x, y, s.r.part.t)
+	if l.op == plan.Eq {
+		test = "coalesce(" + test + ", " + x + " IS NULL AND " + y + " IS NULL)"
+	}
+	return []string{test}, err
+}
+
+// sliceParts keeps, of each part in order, limit records after the first skip.
+func (b *builder) sliceParts(r *relation, skip, limit int64) *relation {
+	r = b.open(r)
+	s := &scope{b: b, r: r, lets: true}
+	by, _ := b.d.Key(s, r.part.x, r.part.t, false)
+	number := b.window(r, "row_number() OVER ("+partition([]string{by})+ordered(b.terms(s, r.shape.Order))+")")
+	r.where = append(r.where, number+" > "+b.s.Arg(skip, "int8"))
+	if limit != all {
+		r.where = append(r.where, number+" <= "+b.s.Arg(skip+limit, "int8"))
+	}
+	return r
+}

@@ -1,0 +1,253 @@
+package stage
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// all is the limit that keeps all records.
+const all = math.MaxInt64
+
+// A relation is a SELECT under construction:
+//
+//	SELECT columns FROM item WHERE where GROUP BY group HAVING having ORDER BY order LIMIT limit OFFSET skip
+type relation struct {
+	shape   plan.Shape
+	columns []string // the texts of the columns of shape
+	from    string   // what stands in FROM at the bottom
+	alias   string   // of the one thing that stands there; "" when there are several
+	names   []string // the columns that it has by names which are not ours
+	levels  []level  // derived tables around from, each under the same alias with columns more
+	where   []string
+	part    *part
+	plain   bool // a view and what is computed of each of its records: to read it twice costs less than to keep it
+	grouped bool
+	group   []string
+	having  string
+
+	cut     bool // order, skip and limit are set
+	order   []string
+	inOrder bool // it is cut, and order is that of shape
+	skip    int64
+	limit   int64
+}
+
+// A part is a value by which records are apart: stages that cut or group do it for each by itself. A database whose
+// derived tables can't refer to the record around them makes all lists of a Nest at once so.
+type part struct {
+	x string
+	t schema.Type
+}
+
+// A level is a derived table that adds columns: each text under its name. The tests stand in it.
+type level struct {
+	where, texts, names []string
+	end                 string // the barrier
+}
+
+// field is the field that column i holds as it is stored, or nil. A join may have made it null where it can't be.
+func (r *relation) field(i int) *schema.Field {
+	c := &r.shape.Columns[i]
+	if c.Field == nil || c.NotNull {
+		return c.Field
+	}
+	f := *c.Field
+	f.NotNull = false
+	return &f
+}
+
+// item is what stands in FROM: from, with its levels.
+func (r *relation) item() string { return r.upTo(len(r.levels)) }
+
+func (r *relation) upTo(n int) string {
+	text := r.from
+	for _, l := range r.levels[:n] {
+		var b strings.Builder
+		b.WriteString("(SELECT " + r.alias + ".*")
+		for i, x := range l.texts {
+			b.WriteString(", " + x + " AS " + l.names[i])
+		}
+		b.WriteString(" FROM " + text + conditions(l.where) + l.end + ") AS " + r.alias)
+		text = b.String()
+	}
+	return text
+}
+
+func conditions(where []string) string {
+	if len(where) == 0 {
+		return ""
+	}
+	return " WHERE " + strings.Join(where, " AND ")
+}
+
+// let returns the name of a column that holds x, in the lowest level that can.
+func (b *builder) let(r *relation, x string) string {
+	depth := r.depth(x)
+	for i := range r.levels {
+		for j, text := range r.levels[i].texts {
+			if text == x {
+				return r.alias + "." + r.levels[i].names[j]
+			}
+		}
+	}
+	if depth == len(r.levels) {
+		b.level(r)
+	}
+	return b.add(r, depth, x)
+}
+
+// window returns the name of a column that holds a window function over the records as they are now.
+func (b *builder) window(r *relation, x string) string {
+	b.level(r)
+	return b.add(r, len(r.levels)-1, x)
+}
+
+// level puts a derived table around what there is, with the tests inside.
+func (b *builder) level(r *relation) {
+	r.levels = append(r.levels[:len(r.levels):len(r.levels)], level{where: r.where, end: b.d.Barrier()})
+	r.where = nil
+}
+
+func (b *builder) add(r *relation, depth int, x string) string {
+	name := b.s.Alias("l")
+	for r.has(name) {
+		name = b.s.Alias("l")
+	}
+	l := &r.levels[depth]
+	l.texts = append(l.texts[:len(l.texts):len(l.texts)], x)
+	l.names = append(l.names[:len(l.names):len(l.names)], name)
+	return r.alias + "." + name
+}
+
+func (r *relation) has(name string) bool {
+	for _, n := range r.names {
+		if strings.EqualFold(n, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// depth is how many levels x needs below it.
+func (r *relation) depth(x string) int {
+	for i := len(r.levels); i > 0; i-- {
+		for _, name := range r.levels[i-1].names {
+			if mentions(x, r.alias+"."+name) {
+				return i
+			}
+		}
+	}
+	return 0
+}
+
+// mentions reports whether name stands in text as a whole word.
+func mentions(text, name string) bool {
+	for {
+		i := strings.Index(text, name)
+		if i < 0 {
+			return false
+		}
+		end := i + len(name)
+		if (i == 0 || !word(text[i-1])) && (end == len(text) || !word(text[end])) {
+			return true
+		}
+		text = text[end:]
+	}
+}
+
+func word(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
+}
+
+// open returns r as a relation that expressions can be written over and tests be added to.
+func (b *builder) open(r *relation) *relation {
+	if r.grouped || r.cut || r.alias == "" {
+		return b.wrap(r)
+	}
+	next := *r
+	next.columns = slices.Clone(r.columns)
+	next.where = r.where[:len(r.where):len(r.where)]
+	next.levels = slices.Clone(r.levels)
+	return &next
+}
+
+// wrap makes a derived table of r.
+func (b *builder) wrap(r *relation) *relation {
+	alias := b.s.Alias("t")
+	next := &relation{shape: r.shape, alias: alias, from: "(" + b.derived(r) + ") AS " + alias, columns: positions(alias, len(r.columns))}
+	if r.part != nil {
+		next.part = &part{alias + ".p", r.part.t}
+	}
+	return next
+}
+
+// derived writes r with its columns called by their positions.
+func (b *builder) derived(r *relation) string {
+	columns := make([]string, len(r.columns))
+	for i, c := range r.columns {
+		columns[i] = c + " AS c" + strconv.Itoa(i+1)
+	}
+	if r.part != nil {
+		columns = append(columns, r.part.x+" AS p")
+	}
+	return b.selected(r, columns)
+}
+
+// positions are the columns of a derived table.
+func positions(alias string, n int) []string {
+	columns := make([]string, n)
+	for i := range columns {
+		columns[i] = alias + ".c" + strconv.Itoa(i+1)
+	}
+	return columns
+}
+
+// selected writes r with these columns.
+func (b *builder) selected(r *relation, columns []string) string {
+	switch {
+	case len(columns) == 0 && r.grouped:
+		columns = []string{"count(*)"} // without an aggregate it would be no group
+	case len(columns) == 0:
+		columns = []string{"1"}
+	}
+	var t strings.Builder
+	t.WriteString("SELECT " + strings.Join(columns, ", ") + " FROM " + r.item() + conditions(r.where))
+	for i, g := range r.group {
+		sep := ", "
+		if i == 0 {
+			sep = " GROUP BY "
+		}
+		t.WriteString(sep + ordinal(g, columns))
+	}
+	if r.having != "" {
+		t.WriteString(" HAVING " + r.having)
+	}
+	if !r.cut {
+		return t.String()
+	}
+	if len(r.order) > 0 {
+		t.WriteString(" ORDER BY " + strings.Join(r.order, ", "))
+	}
+	if r.limit != all || r.skip > 0 {
+		t.WriteString(" LIMIT " + b.s.Limit(r.limit))
+	}
+	if r.skip > 0 {
+		t.WriteString(" OFFSET " + b.s.Arg(r.skip, ""))
+	}
+	return t.String()
+}
+
+// ordinal is the position of a column that is g itself, so that the database computes it once; else g.
+func ordinal(g string, columns []string) string {
+	for i, c := range columns {
+		if c == g || c == g+" AS c"+strconv.Itoa(i+1) {
+			return strconv.Itoa(i + 1)
+		}
+	}
+	return g
+}

@@ -1,0 +1,133 @@
+package stage
+
+import (
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// A scope is the columns of a relation, as expressions see them. It implements expr.Scope.
+type scope struct {
+	b       *builder
+	r       *relation
+	outer   *scope // the record for which r is a list
+	uses    []int  // how often each column is used; a computed one that is used twice is computed below. nil: once each
+	lets    bool   // all computed columns are computed below
+	atoms   bool   // what expressions see of a column is computed below: it is seen from inside of a subquery
+	count   []int  // not nil: what is written is thrown away, but how often it uses each column is counted here
+	closed  bool   // nothing can be put below
+	refused bool   // something had to be
+}
+
+// Arg implements expr.Scope.
+func (s *scope) Arg(v any, cast string) string { return s.b.s.Arg(v, cast) }
+
+// Alias implements expr.Scope.
+func (s *scope) Alias(prefix string) string { return s.b.s.Alias(prefix) }
+
+// Atom implements expr.Scope.
+func (s *scope) Atom(x string) string {
+	if short(x) {
+		return x
+	}
+	if s.count != nil {
+		return "x"
+	}
+	if s.closed {
+		s.refused = true
+		return x
+	}
+	if !s.b.d.Correlates() && (mentionsOuter(s.outer, x) || mentionsOuter(s.outer, conditions(s.r.where))) {
+		return x // below, it could not refer to the record outside
+	}
+	return s.b.let(s.r, x)
+}
+
+// short reports whether x is a name or an argument, or a cast of one.
+func short(x string) bool {
+	if inner, ok := strings.CutPrefix(x, "("); ok {
+		if name, rest, cast := strings.Cut(inner, "::"); cast && strings.IndexByte(rest, ')') == len(rest)-1 {
+			return short(name)
+		}
+		name, collated := strings.CutSuffix(inner, ` COLLATE "C")`)
+		return collated && short(name)
+	}
+	quoted := false
+	for i := range len(x) {
+		c := x[i]
+		if c == '"' || c == '`' {
+			quoted = !quoted
+		}
+		if !quoted && !word(c) && c != '.' && c != '"' && c != '`' && c != 0 {
+			return false
+		}
+	}
+	return len(x) < 160
+}
+
+// Column implements expr.Scope.
+func (s *scope) Column(i int) string {
+	x := s.raw(i)
+	f := s.r.shape.Columns[i].Field
+	switch {
+	case f == nil:
+		return x
+	case s.atoms:
+		return s.Atom(s.b.d.Stored(s, x, f))
+	}
+	return s.b.d.Stored(s, x, f)
+}
+
+// raw is column i as it is held.
+func (s *scope) raw(i int) string {
+	x := s.r.columns[i]
+	if s.count != nil {
+		s.count[i]++
+	}
+	if s.r.shape.Columns[i].Field != nil || s.r.grouped || s.r.alias == "" {
+		return x
+	}
+	if s.lets || s.uses != nil && s.uses[i] > 1 {
+		s.r.columns[i] = s.Atom(x)
+	}
+	return s.r.columns[i]
+}
+
+// Field implements expr.Scope.
+func (s *scope) Field(e plan.Expr) (string, *schema.Field) {
+	at, column := s, 0
+	switch e := e.(type) {
+	case plan.Ref:
+		column = e.Column
+	case plan.Outer:
+		for up := e.Up; up > 0 && at != nil; up-- {
+			at = at.outer
+		}
+		column = e.Column
+	default:
+		return "", nil
+	}
+	if at == nil || at.count != nil || at.r.shape.Columns[column].Field == nil {
+		return "", nil
+	}
+	return at.raw(column), at.r.shape.Columns[column].Field
+}
+
+// Outer implements expr.Scope.
+func (s *scope) Outer(up, i int) (string, error) {
+	at := s
+	for ; up > 0 && at != nil; up-- {
+		at = at.outer
+	}
+	if at == nil || at == s {
+		return "", problem.New(problem.Internal, "an expression refers to a record that isn't there")
+	}
+	return at.Column(i), nil
+}
+
+// counting returns a scope over r that only counts how often each column is used.
+func counting(b *builder, r *relation, outer *scope) *scope {
+	return &scope{b: b, r: r, outer: outer, count: make([]int, len(r.columns))}
+}

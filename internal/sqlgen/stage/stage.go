@@ -1,0 +1,332 @@
+// Package stage writes a Program of algebra as one SELECT.
+//
+// It stands inside of compile, which gives it views, filters and places for values, and asks compile/expr for what
+// stands in a stage. Stages become clauses of one SELECT as long as that means the same; where it doesn't, what there
+// is becomes a derived table whose columns are called by their positions, for the names that a pipeline gives may be
+// longer than a database takes.
+package stage
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// A Statement is what stages are written into.
+type Statement interface {
+	// Arg and Alias are as in expr.Scope.
+	Arg(v any, cast string) string
+	Alias(prefix string) string
+	// View writes relation n of the plan as a FROM item called alias.
+	View(n int, alias string) (string, error)
+	// Name writes the column of a view that holds a field.
+	Name(alias, field string) string
+	// Filter writes a filter, false or null where it doesn't hold, over columns by their keys.
+	Filter(f query.Filter, columns func(key string) (x string, f *schema.Field)) (string, error)
+	// Computed describes a value of type t that is computed, as if a field held it.
+	Computed(t schema.Type) *schema.Field
+	// Sorted writes the term by which a column of a class is ordered.
+	Sorted(x string, f *schema.Field, desc bool) string
+	// Read writes how a column leaves.
+	Read(x string, f *schema.Field) string
+	// Limit is the place of a limit.
+	Limit(n int64) string
+}
+
+// Write writes p into s: at most limit records, in order. The fields describe the columns, which are the visible ones
+// of p.Out in turn; where there are none a row has one all the same.
+func Write(s Statement, d expr.Dialect, p *plan.Program, limit int64) (text string, fields []*schema.Field, err error) {
+	b := &builder{s, d}
+	r, err := b.program(p, nil, nil)
+	if err != nil {
+		return "", nil, err
+	}
+	r = b.slice(r, 0, limit)
+	var columns []string
+	for i, c := range r.shape.Columns {
+		if c.Path == nil {
+			continue
+		}
+		f := c.Field
+		if f == nil {
+			f = s.Computed(c.Type)
+		}
+		columns = append(columns, s.Read(r.columns[i], f))
+		fields = append(fields, f)
+	}
+	return b.selected(r, columns), fields, nil
+}
+
+type builder struct {
+	s Statement
+	d expr.Dialect
+}
+
+// program writes p. input is what Input stands for; outer is the record for which a list is made.
+func (b *builder) program(p *plan.Program, input *relation, outer *scope) (*relation, error) {
+	r, err := b.start(p, input)
+	if err != nil {
+		return nil, err
+	}
+	return b.stages(r, p.Stages, place{input, outer})
+}
+
+// start is what the stages of p begin with.
+func (b *builder) start(p *plan.Program, input *relation) (*relation, error) {
+	switch {
+	case p.From != plan.Input:
+		alias := b.s.Alias("v")
+		from, err := b.s.View(p.From, alias)
+		if err != nil {
+			return nil, err
+		}
+		r := &relation{shape: p.Base, from: from, alias: alias, plain: true}
+		for _, c := range p.Base.Columns {
+			r.columns = append(r.columns, b.s.Name(alias, c.Field.Name))
+			r.names = append(r.names, c.Field.Name)
+		}
+		return r, nil
+	case input != nil:
+		alias := b.s.Alias("t")
+		return &relation{shape: input.shape, from: input.alias + " AS " + alias, alias: alias, columns: positions(alias, len(input.columns))}, nil
+	}
+	return nil, problem.New(problem.Internal, "a program reads the records of no facet")
+}
+
+func (b *builder) stages(r *relation, stages []plan.Stage, at place) (*relation, error) {
+	for _, st := range stages {
+		var err error
+		if r, err = b.stage(r, st, at); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+func (b *builder) stage(r *relation, st plan.Stage, at place) (*relation, error) {
+	outer := at.outer
+	if r.part != nil && !apart(st) {
+		return nil, notApart()
+	}
+	switch st := st.(type) {
+	case *plan.Filter:
+		return b.filter(r, st, outer)
+	case *plan.Map:
+		return b.mapped(r, st, outer)
+	case *plan.Group:
+		return b.group(r, st, outer)
+	case *plan.Buckets:
+		return b.buckets(r, st, outer)
+	case *plan.Slice:
+		limit := st.Limit
+		if limit < 0 {
+			limit = all
+		}
+		r := b.slice(r, st.Skip, limit)
+		r.inOrder = slices.Equal(r.shape.Order, st.Shape.Order)
+		r.shape = st.Shape
+		return r, nil
+	case *plan.Unwind:
+		return b.unwind(r, st, outer)
+	case *plan.Join:
+		return b.join(r, st, at)
+	case *plan.Nest:
+		return b.nest(r, st, at)
+	case *plan.Closure:
+		return b.closure(r, st, at)
+	case *plan.Union:
+		return b.union(r, st, at)
+	case *plan.Facet:
+		return b.facet(r, st, outer)
+	case *plan.Sample:
+		return b.sample(r, st, outer)
+	}
+	return nil, problem.New(problem.Internal, fmt.Sprintf("compile/stage can't write %T", st))
+}
+
+// A place is what a program inside of a stage may refer to.
+type place struct {
+	input *relation
+	outer *scope
+}
+
+func (b *builder) filter(r *relation, st *plan.Filter, outer *scope) (*relation, error) {
+	r = b.open(r)
+	s := &scope{b: b, r: r, outer: outer, lets: true}
+	if st.Where != nil {
+		text, err := b.s.Filter(st.Where, func(key string) (string, *schema.Field) {
+			i := r.shape.Find(key)
+			switch {
+			case i < 0:
+				return "", nil
+			case r.shape.Columns[i].Field != nil:
+				return r.columns[i], r.field(i)
+			}
+			return s.raw(i), b.s.Computed(r.shape.Columns[i].Type)
+		})
+		if err != nil {
+			return nil, err
+		}
+		r.where = append(r.where, text)
+	}
+	if st.If != nil {
+		text, err := expr.Condition(b.d, s, st.If)
+		if err != nil {
+			return nil, err
+		}
+		r.where = append(r.where, text)
+	}
+	r.shape = st.Shape
+	return r, nil
+}
+
+// mapped computes columns. Where all are passed on as they are, a group or a cut stays open.
+func (b *builder) mapped(r *relation, st *plan.Map, outer *scope) (*relation, error) {
+	for i, e := range st.Columns {
+		if _, ok := passed(r, e, &st.Shape.Columns[i]); !ok {
+			r = b.open(r)
+			break
+		}
+	}
+	counted := counting(b, r, outer)
+	if _, err := b.columns(counted, st.Columns, st.Shape.Columns); err != nil {
+		return nil, err
+	}
+	columns, err := b.columns(&scope{b: b, r: r, outer: outer, uses: counted.count}, st.Columns, st.Shape.Columns)
+	next := *r
+	next.columns, next.shape = columns, st.Shape
+	next.inOrder = r.inOrder && sameOrder(r, st)
+	return &next, err
+}
+
+// sameOrder reports whether st passes the order of r on.
+func sameOrder(r *relation, st *plan.Map) bool {
+	return slices.EqualFunc(r.shape.Order, st.Shape.Order, func(from, to plan.Place) bool {
+		ref, ok := st.Columns[to.Column].(plan.Ref)
+		return ok && ref.Column == from.Column && from.Desc == to.Desc
+	})
+}
+
+// columns writes the expressions that make columns.
+func (b *builder) columns(s *scope, es []plan.Expr, to []plan.Column) ([]string, error) {
+	columns := make([]string, len(es))
+	for i, e := range es {
+		if from, ok := passed(s.r, e, &to[i]); ok {
+			columns[i] = s.raw(from)
+			continue
+		}
+		var err error
+		if columns[i], err = expr.Write(b.d, s, e); err != nil {
+			return nil, err
+		}
+	}
+	return columns, nil
+}
+
+// passed returns the column of r that e passes on as it is held.
+func passed(r *relation, e plan.Expr, to *plan.Column) (int, bool) {
+	ref, ok := e.(plan.Ref)
+	return ref.Column, ok && (r.shape.Columns[ref.Column].Field == nil || to.Field != nil)
+}
+
+// slice keeps limit records after the first skip, in the order of r's shape.
+func (b *builder) slice(r *relation, skip, limit int64) *relation {
+	if r.part != nil {
+		return b.sliceParts(r, skip, limit)
+	}
+	if r.inOrder {
+		next := *r
+		next.skip, next.limit = next.skip+skip, min(max(0, next.limit-skip), limit)
+		return &next
+	}
+	if r.cut {
+		r = b.wrap(r)
+	}
+	terms := b.order(r)
+	if terms == nil { // over a group they would need columns below it
+		r = b.wrap(r)
+		terms = b.order(r)
+	}
+	next := *r
+	next.order, next.skip, next.limit, next.cut, next.inOrder = terms, skip, limit, true, true
+	return &next
+}
+
+// order writes the terms of the order of r's shape; nil when r is a group and they need columns below it.
+func (b *builder) order(r *relation) []string {
+	s := &scope{b: b, r: r, closed: r.grouped || r.alias == ""}
+	terms := []string{}
+	for _, p := range r.shape.Order {
+		terms = append(terms, b.term(s, p)...)
+	}
+	terms = append(terms, b.ties(s, r.shape.Order)...)
+	if s.refused {
+		return nil
+	}
+	return terms
+}
+
+// term writes one part of an order. JSON has no order where it is stored.
+func (b *builder) term(s *scope, p plan.Place) []string {
+	if f := s.r.field(p.Column); f != nil && !f.Type.Structured() {
+		return []string{b.s.Sorted(s.raw(p.Column), f, p.Desc)}
+	}
+	return b.d.Order(s, s.Column(p.Column), s.r.shape.Columns[p.Column].Type, p.Desc)
+}
+
+func (b *builder) terms(s *scope, order []plan.Place) []string {
+	var terms []string
+	for _, p := range order {
+		terms = append(terms, b.term(s, p)...)
+	}
+	return append(terms, b.ties(s, order)...)
+}
+
+// ties tells apart what JSON has at one place of an order, objects and lists, by how they are written.
+func (b *builder) ties(s *scope, order []plan.Place) []string {
+	var terms []string
+	for _, p := range order {
+		if t := s.r.shape.Columns[p.Column].Type; t == schema.JSON {
+			terms = append(terms, b.d.Order(s, b.d.Written(s.Column(p.Column)), schema.String, false)...)
+		}
+	}
+	return terms
+}
+
+// unwind joins each record with the elements of its list.
+func (b *builder) unwind(r *relation, st *plan.Unwind, outer *scope) (*relation, error) {
+	r = b.open(r)
+	x, err := expr.Write(b.d, &scope{b: b, r: r, outer: outer}, st.List)
+	if err != nil {
+		return nil, err
+	}
+	item, element, position := b.d.Elements(&scope{b: b, r: r, outer: outer}, x)
+	next := &relation{shape: st.Shape, where: r.where, part: r.part, columns: append(r.columns[:len(r.columns):len(r.columns)], element, position)}
+	next.from = r.item() + " CROSS JOIN " + item
+	if st.Keep {
+		next.from = r.item() + " LEFT JOIN " + item + " ON TRUE"
+	}
+	return next, nil
+}
+
+// sample keeps records by their digests.
+func (b *builder) sample(r *relation, st *plan.Sample, outer *scope) (*relation, error) {
+	r = b.open(r)
+	s := &scope{b: b, r: r, outer: outer}
+	var xs []string
+	var types []schema.Type
+	for _, p := range r.shape.Order {
+		xs = append(xs, s.Column(p.Column))
+		types = append(types, r.shape.Columns[p.Column].Type)
+	}
+	order := append([]string{b.d.Digest(s, st.Seed, xs, types)}, b.terms(s, r.shape.Order)...) // those of one digest in their order
+	next := *r
+	next.order, next.skip, next.limit, next.cut, next.inOrder = order, 0, st.N, true, false
+	next.shape = st.Shape
+	return &next, nil
+}

@@ -1,0 +1,221 @@
+package stage
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/mariadb"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// Whole statements are tested in package compile, side by side with their pipelines. Here is what those don't show: what
+// stages see in the texts of expressions, and values that the classes there haven't got.
+
+// TestShort shows which texts may be repeated: names, arguments, and casts of one.
+func TestShort(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		want bool
+	}{
+		{`v1.c1`, true}, {`v1."na me"`, true}, {"v1.`na(me`", true}, {"\x0012\x00", true}, {`v1."a""b"`, true}, {"v1.`a`", true},
+		{`(v1.c1::int8)`, true}, {"(\x000\x00::text)", true}, {`(v1."na me" COLLATE "C")`, true},
+		{`f(v1.c1)`, false}, {`v1.c1 + 1`, false}, {`(f(x)::int8)`, false}, {`(v1.c1::int8 + (1))`, false}, {`(v1.c1)`, false}, {`(v1.c1`, false},
+		{`(f(x) COLLATE "C")`, false}, {"v1.`a` `", false},
+		{strings.Repeat("a", 159), true}, {strings.Repeat("a", 160), false},
+	} {
+		if got := short(tt.text); got != tt.want {
+			t.Errorf("short(%s) is %t", tt.text, got)
+		}
+	}
+}
+
+// TestMentions shows where a name stands in a text: as a whole word.
+func TestMentions(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		want bool
+	}{
+		{"v1.l2", true}, {"v1.l2 + 1", true}, {"f(v1.l2)", true}, {"1 + v1.l2", true}, {"v1.l21 + v1.l2", true}, {"av1.l2, v1.l2", true},
+		{"v1.l21", false}, {"av1.l2", false}, {"v1.l", false}, {"", false}, {"v1.l2x", false}, {"_v1.l2", false},
+	} {
+		if got := mentions(tt.text, "v1.l2"); got != tt.want {
+			t.Errorf("%q mentions v1.l2: %t", tt.text, got)
+		}
+	}
+	for c := range 256 {
+		if got := word(byte(c)); got != strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", rune(c)) {
+			t.Errorf("%q is part of a word: %t", rune(c), got)
+		}
+	}
+}
+
+// TestHeld shows which columns a join may make null: those that the one thing in FROM has, by their names.
+func TestHeld(t *testing.T) {
+	for _, tt := range []struct {
+		column string
+		want   bool
+	}{{`v1."a"`, true}, {`v2."a"`, false}, {"\x000\x00", false}, {`v1."a" || 'b'`, false}} {
+		if got := (&relation{alias: "v1", columns: []string{tt.column}}).held(); got != tt.want {
+			t.Errorf("%s is held: %t", tt.column, got)
+		}
+	}
+}
+
+// plain is a statement that shows values where they stand.
+type plain struct{ Statement }
+
+func (plain) Arg(v any, _ string) string { return fmt.Sprintf("<%v>", v) }
+
+// over is a scope over t, whose columns are c1, c2, …
+func over(columns ...plan.Column) *scope {
+	return &scope{b: &builder{plain{}, postgres.Dialect()}, r: &relation{shape: plan.Shape{Columns: columns}, alias: "t", columns: positions("t", len(columns))}}
+}
+
+// TestObject shows a record as JSON: ids as text, what is JSON as it is, and objects in it, null where nothing was found.
+func TestObject(t *testing.T) {
+	at := func(path string, typ schema.Type) plan.Column {
+		return plan.Column{Path: query.ParsePath(path), Type: typ}
+	}
+	id := func(typ schema.Type) plan.Column {
+		return plan.Column{Path: query.Path{"id"}, Type: typ, ID: true}
+	}
+	for _, tt := range []struct {
+		columns  []plan.Column
+		optional []query.Path
+		more     []string
+		want     string
+	}{
+		{[]plan.Column{at("a", schema.JSON), {Type: schema.JSON}}, nil, nil, `jsonb_build_object(<a>, t.c1)`},
+		{[]plan.Column{at("a", schema.Array)}, nil, nil, `jsonb_build_object(<a>, t.c1)`},
+		{[]plan.Column{at("a", schema.Opaque)}, nil, nil, `jsonb_build_object(<a>, to_jsonb(t.c1))`},
+		{[]plan.Column{at("a", schema.Bytes)}, nil, nil, `jsonb_build_object(<a>, to_jsonb(translate(encode(t.c1, 'base64'), chr(10), '')))`},
+		{[]plan.Column{id(schema.Integer)}, nil, nil, `jsonb_build_object(<id>, to_jsonb((t.c1::text COLLATE "C")))`},
+		{[]plan.Column{id(schema.UUID)}, nil, nil, `jsonb_build_object(<id>, to_jsonb(t.c1))`},
+		{[]plan.Column{at("a", schema.Integer)}, nil, []string{"steps", "t.d"}, `jsonb_build_object(<a>, to_jsonb(t.c1), <steps>, t.d)`},
+		{[]plan.Column{at("a.b", schema.JSON), at("c", schema.JSON), at("a.d.e", schema.JSON), at("a.d.f", schema.JSON)}, nil, nil,
+			`jsonb_build_object(<a>, jsonb_build_object(<b>, t.c1, <d>, jsonb_build_object(<e>, t.c3, <f>, t.c4)), <c>, t.c2)`},
+		{[]plan.Column{at("a.b", schema.JSON), at("a.d.e", schema.JSON)}, []query.Path{{"a", "d"}}, nil,
+			`jsonb_build_object(<a>, jsonb_build_object(<b>, t.c1, <d>, (CASE WHEN (t.c2 IS NOT NULL) THEN jsonb_build_object(<e>, t.c2) END)))`},
+		{[]plan.Column{at("a.b", schema.JSON), at("a.c", schema.JSON)}, []query.Path{{"a"}}, nil,
+			`jsonb_build_object(<a>, (CASE WHEN (t.c1 IS NOT NULL OR t.c2 IS NOT NULL) THEN jsonb_build_object(<b>, t.c1, <c>, t.c2) END))`},
+	} {
+		s := over(tt.columns...)
+		s.r.shape.Optional = tt.optional
+		if got := s.b.object(s, tt.more...); got != tt.want {
+			t.Errorf("%v\n got %s\nwant %s", tt.columns, got, tt.want)
+		}
+	}
+	// What is known to the database alone leaves as its text, which MariaDB has to be told.
+	for typ, want := range map[schema.Type]string{schema.Opaque: "(JSON_QUOTE(t.c1) COLLATE utf8mb4_nopad_bin)", schema.Array: "t.c1", schema.JSON: "t.c1"} {
+		s := over(at("a", typ))
+		s.b.d = mariadb.Dialect()
+		if got := s.b.leaf(s, 0); got != want {
+			t.Errorf("%s: %s, want %s", typ, got, want)
+		}
+	}
+	// Numbers that are ids are text, whatever kind of number.
+	for _, typ := range []schema.Type{schema.Decimal, schema.Double} {
+		s := over(id(typ))
+		if got, want := s.b.leaf(s, 0), `to_jsonb(`+s.b.d.Convert(s, "t.c1", typ, schema.String)+`)`; got != want {
+			t.Errorf("%s: %s, want %s", typ, got, want)
+		}
+	}
+}
+
+// TestRaw shows what is computed below: what is no name, unless it is stored, over a group or over several things.
+func TestRaw(t *testing.T) {
+	stored := plan.Column{Field: &schema.Field{Type: schema.String, Native: "text"}}
+	for _, tt := range []struct {
+		name   string
+		column plan.Column
+		change func(r *relation)
+		lets   bool
+		uses   int
+		want   string
+	}{
+		{"computed", plan.Column{}, nil, true, 0, "t.l1"},
+		{"computed and used twice", plan.Column{}, nil, false, 2, "t.l1"},
+		{"computed and used once", plan.Column{}, nil, false, 1, "f(x)"},
+		{"stored", stored, nil, true, 0, "f(x)"},
+		{"a group", plan.Column{}, func(r *relation) { r.grouped = true }, true, 0, "f(x)"},
+		{"several things", plan.Column{}, func(r *relation) { r.alias = "" }, true, 0, "f(x)"},
+	} {
+		s := over(tt.column)
+		s.b.s = named{}
+		s.lets, s.r.columns[0] = tt.lets, "f(x)"
+		if tt.uses > 0 {
+			s.uses = []int{tt.uses}
+		}
+		if tt.change != nil {
+			tt.change(s.r)
+		}
+		if got := s.raw(0); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// named is a statement that calls everything by the number 1.
+type named struct{ Statement }
+
+func (named) Alias(prefix string) string { return prefix + "1" }
+
+// TestOuter shows what a list can see of the records around it.
+func TestOuter(t *testing.T) {
+	f := &schema.Field{Type: schema.String, Native: "text"}
+	around := over(plan.Column{}, plan.Column{Field: f})
+	around.r.alias, around.r.columns = "v1", []string{"v1.a", "v1.b"}
+	s := over(plan.Column{Field: f}, plan.Column{})
+	s.outer = around
+	for up, want := range map[int]string{0: "", 1: "v1.a", 2: "", 3: ""} {
+		got, err := s.Outer(up, 0)
+		if got != want || want == "" && problem.CodeOf(err) != problem.Internal {
+			t.Errorf("%d levels out: %q, %v; want %q", up, got, err, want)
+		}
+	}
+	for _, tt := range []struct {
+		e    plan.Expr
+		want string // "" where no field is stored
+	}{
+		{plan.Ref{Column: 0}, "t.c1"}, {plan.Ref{Column: 1}, ""}, {plan.Outer{Up: 1, Column: 1}, "v1.b"}, {plan.Outer{Up: 1, Column: 0}, ""},
+		{plan.Outer{Up: 2, Column: 1}, ""}, {plan.Outer{Up: 3, Column: 1}, ""}, {plan.Const{Value: value.OfInt(1)}, ""},
+	} {
+		x, got := s.Field(tt.e)
+		if x != tt.want || (got == f) != (tt.want != "") {
+			t.Errorf("%#v: %q, %v; want %q", tt.e, x, got, tt.want)
+		}
+	}
+	s.count = make([]int, 2)
+	if x, f := s.Field(plan.Ref{}); x != "" || f != nil {
+		t.Errorf("while columns are counted: %q, %v", x, f)
+	}
+}
+
+// TestSameOrder shows which computations pass an order on: those that pass its columns on.
+func TestSameOrder(t *testing.T) {
+	order := func(places ...plan.Place) plan.Shape { return plan.Shape{Order: places} }
+	from := &relation{shape: order(plan.Place{Column: 0}, plan.Place{Column: 1, Desc: true})}
+	ref := func(i int) plan.Expr { return plan.Ref{Column: i} }
+	for _, tt := range []struct {
+		name string
+		to   plan.Map
+		want bool
+	}{
+		{"the same", plan.Map{Columns: []plan.Expr{ref(0), ref(1)}, Shape: from.shape}, true},
+		{"other numbers", plan.Map{Columns: []plan.Expr{ref(1), ref(0)}, Shape: order(plan.Place{Column: 1}, plan.Place{Column: 0, Desc: true})}, true},
+		{"other columns", plan.Map{Columns: []plan.Expr{ref(1), ref(0)}, Shape: from.shape}, false},
+		{"another direction", plan.Map{Columns: []plan.Expr{ref(0), ref(1)}, Shape: order(plan.Place{Column: 0}, plan.Place{Column: 1})}, false},
+		{"computed", plan.Map{Columns: []plan.Expr{plan.Const{}, ref(1)}, Shape: from.shape}, false},
+		{"less", plan.Map{Columns: []plan.Expr{ref(0)}, Shape: order(plan.Place{Column: 0})}, false},
+	} {
+		if got := sameOrder(from, &tt.to); got != tt.want {
+			t.Errorf("%s: %t", tt.name, got)
+		}
+	}
+}

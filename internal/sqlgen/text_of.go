@@ -1,0 +1,66 @@
+package sqlgen
+
+import (
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A Text is a statement in the making, for the packages below this one that write other statements than the SELECT of a
+// permit. It has names, views and values in the same way: one function quotes, values travel as arguments.
+type Text struct{ w *writer }
+
+// NewText begins a statement.
+func NewText(d Dialect) (*Text, error) {
+	s, err := d.speaker()
+	if err != nil {
+		return nil, err
+	}
+	return &Text{&writer{speaker: s, plan: &policy.Plan{}}}, nil
+}
+
+// Write appends parts: keywords, names that Name and Table gave, and places that Arg gave.
+func (t *Text) Write(parts ...string) { t.w.write(parts...) }
+
+// Name quotes a name.
+func (t *Text) Name(name string) string { return t.w.quote(name) }
+
+// Table is the quoted name of a class in its source.
+func (t *Text) Table(space, table string) string {
+	if space == "" {
+		return t.w.quote(table)
+	}
+	return t.w.quote(space) + "." + t.w.quote(table)
+}
+
+// Arg returns the place of a value that the source's driver takes: int64, float64, string, []byte or nil.
+func (t *Text) Arg(v any) string { return t.w.Arg(v, "") }
+
+// Read is how a column x that holds f is selected, so that the source's adapter reads it as f.
+func (t *Text) Read(x string, f *schema.Field) string { return t.w.read(x, f) }
+
+// View appends the class of v with the predicate that every record of v satisfies, as "… AS t [WHERE …]", and returns how
+// a condition goes on: " AND " or " WHERE ". Columns are those of InView.
+func (t *Text) View(v *policy.View) (next string, err error) {
+	if len(v.Layers()) == 0 {
+		return " WHERE ", t.w.scoped(v)
+	}
+	return " AND ", t.w.scoped(v)
+}
+
+// Layers appends that a record under the alias t is in v, as "[WHERE …]".
+func (t *Text) Layers(v *policy.View) error { return t.w.layers(v) }
+
+// InView is the column of a field behind View.
+func (t *Text) InView(name string) string { return t.w.column(class, name) }
+
+// Equal appends that a column x, which holds f, equals v, a value of f's type that isn't null, exactly.
+func (t *Text) Equal(x string, f *schema.Field, v value.Value) error {
+	return t.w.compare(t.w, operand{x, f}, "=", argument(v))
+}
+
+// Statement ends the text. A row of it holds columns; nil where it gives no rows.
+func (t *Text) Statement(columns []Column) (Statement, error) {
+	text, args, err := t.w.resolve(t.w.text.String())
+	return Statement{Text: text, Args: args, Columns: columns}, err
+}

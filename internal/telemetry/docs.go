@@ -1,0 +1,60 @@
+package telemetry
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/bailiwick-dev/bailiwick/internal/mcpobserve"
+	"github.com/bailiwick-dev/bailiwick/source"
+)
+
+// A Metric is one metric as documentation tells of it.
+type Metric struct {
+	Name   string
+	Type   string // counter, gauge or histogram
+	Help   string
+	Labels []string
+}
+
+// Described returns the metrics that are ours, by name: those of Go and of the process are documented elsewhere.
+func Described() ([]Metric, error) {
+	r, m := newMetrics("")
+	m.touch()
+	r.MustRegister(&gauges{Watch{Load: func() mcpobserve.Load { return mcpobserve.Load{} }, Policy: func() string { return "" }, Pools: map[string]source.Pooled{"": full{}}}})
+	families, err := r.Gather()
+	if err != nil {
+		return nil, fmt.Errorf("telemetry: %w", err)
+	}
+	var out []Metric
+	for _, f := range families {
+		if !strings.HasPrefix(f.GetName(), "bailiwick_") && !strings.HasPrefix(f.GetName(), "mcp_") {
+			continue
+		}
+		one := Metric{Name: f.GetName(), Type: strings.ToLower(f.GetType().String()), Help: f.GetHelp()}
+		for _, l := range f.GetMetric()[0].GetLabel() {
+			one.Labels = append(one.Labels, l.GetName())
+		}
+		out = append(out, one)
+	}
+	slices.SortFunc(out, func(a, b Metric) int { return strings.Compare(a.Name, b.Name) })
+	return out, nil
+}
+
+// touch makes every metric with labels appear once.
+func (m *metrics) touch() {
+	m.operations.WithLabelValues("", "", "", "", "")
+	m.calls.WithLabelValues("", "", "")
+	m.durations.WithLabelValues("")
+	for _, v := range []*prometheus.CounterVec{m.rows, m.bytes, m.tokens, m.cost, m.refusals, m.limits, m.responses, m.reloads} {
+		v.WithLabelValues("")
+	}
+}
+
+// full is a pool of which there is something to tell.
+type full struct{}
+
+// Pool implements source.Pooled.
+func (full) Pool() source.Pool { return source.Pool{Most: 1} }

@@ -1,0 +1,67 @@
+package telemetry_test
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/internal/telemetry"
+)
+
+// TestDashboard: each metric that the dashboard names is one, with the labels that it names, and none is left out.
+func TestDashboard(t *testing.T) {
+	raw, err := os.ReadFile("../../docs/grafana.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var board struct {
+		Panels []struct {
+			Title   string
+			Targets []struct{ Expr, LegendFormat string }
+		}
+	}
+	if err := json.Unmarshal(raw, &board); err != nil || len(board.Panels) < 10 {
+		t.Fatal(err, len(board.Panels))
+	}
+	described, err := telemetry.Described()
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels := map[string][]string{}
+	for _, m := range described {
+		labels[m.Name] = m.Labels
+		if m.Help == "" {
+			t.Errorf("%s has no help", m.Name)
+		}
+	}
+	name, label := regexp.MustCompile(`\b(?:bailiwick|mcp)_[a-z_]+[a-z]\b`), regexp.MustCompile(`\{\{(\w+)\}\}`)
+	shown := map[string]bool{}
+	for _, p := range board.Panels {
+		for _, target := range p.Targets {
+			of := ""
+			for _, found := range name.FindAllString(target.Expr, -1) {
+				if found == "mcp_method_name" {
+					continue // a label
+				}
+				of = strings.TrimSuffix(found, "_bucket")
+				if _, ok := labels[of]; !ok {
+					t.Errorf("%s: there is no metric %s", p.Title, of)
+				}
+				shown[of] = true
+			}
+			for _, l := range label.FindAllStringSubmatch(target.LegendFormat, -1) {
+				if !slices.Contains(labels[of], l[1]) {
+					t.Errorf("%s: %s has no label %s", p.Title, of, l[1])
+				}
+			}
+		}
+	}
+	for m := range labels {
+		if !shown[m] {
+			t.Errorf("the dashboard doesn't show %s", m)
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package telemetry
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/bailiwick-dev/bailiwick/internal/mcpobserve"
+	"github.com/bailiwick-dev/bailiwick/source"
+)
+
+// A Watch is what is looked at when somebody asks for the metrics. What is nil isn't told.
+type Watch struct {
+	Load   func() mcpobserve.Load // of the door
+	Policy func() string          // the version of the rules in force
+	Pools  map[string]source.Pooled
+}
+
+// Look makes t tell of w. It is called once.
+func (t *Telemetry) Look(w Watch) { t.registry.MustRegister(&gauges{w}) }
+
+// gauges is a prometheus.Collector of figures that others keep.
+type gauges struct{ w Watch }
+
+var (
+	policyInfo  = prometheus.NewDesc("bailiwick_policy_info", "1, with the version of the rules in force.", []string{"version"}, nil)
+	doorRunning = prometheus.NewDesc("bailiwick_door_requests_running", "Calls that the MCP door has let in.", nil, nil)
+	doorWaiting = prometheus.NewDesc("bailiwick_door_requests_waiting", "Calls that wait for their turn at the MCP door.", nil, nil)
+	doorStreams = prometheus.NewDesc("bailiwick_door_streams", "Event streams that stay open.", nil, nil)
+	doorSession = prometheus.NewDesc("bailiwick_door_sessions", "Sessions of the protocols before 2026-07-28.", nil, nil)
+	poolConns   = prometheus.NewDesc("bailiwick_source_connections", "Connections to a source, by state: used or idle.", []string{"source", "state"}, nil)
+	poolMost    = prometheus.NewDesc("bailiwick_source_connections_max", "Most connections to a source.", []string{"source"}, nil)
+	poolWaits   = prometheus.NewDesc("bailiwick_source_connection_waits_total", "How often a statement waited for a connection.", []string{"source"}, nil)
+	poolWaited  = prometheus.NewDesc("bailiwick_source_connection_wait_seconds_total", "How long statements waited for a connection.", []string{"source"}, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (g *gauges) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{policyInfo, doorRunning, doorWaiting, doorStreams, doorSession, poolConns, poolMost, poolWaits, poolWaited} {
+		out <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (g *gauges) Collect(out chan<- prometheus.Metric) {
+	tell := func(d *prometheus.Desc, v float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	if g.w.Policy != nil {
+		tell(policyInfo, 1, g.w.Policy())
+	}
+	if g.w.Load != nil {
+		l := g.w.Load()
+		tell(doorRunning, float64(l.Running))
+		tell(doorWaiting, float64(l.Waiting))
+		tell(doorStreams, float64(l.Streams))
+		tell(doorSession, float64(l.Sessions))
+	}
+	for name, s := range g.w.Pools {
+		p := s.Pool()
+		tell(poolConns, float64(p.Used), name, "used")
+		tell(poolConns, float64(p.Idle), name, "idle")
+		if p.Most > 0 {
+			tell(poolMost, float64(p.Most), name)
+		}
+		out <- prometheus.MustNewConstMetric(poolWaits, prometheus.CounterValue, float64(p.Waits), name)
+		out <- prometheus.MustNewConstMetric(poolWaited, prometheus.CounterValue, p.Waited.Seconds(), name)
+	}
+}
+
+// Reloaded tells that rules or sources were read again, and whether that went well.
+func (t *Telemetry) Reloaded(err error) {
+	if err != nil {
+		t.metrics.reloads.WithLabelValues("failed").Inc()
+		t.metrics.reloadGood.Set(0)
+		return
+	}
+	t.metrics.reloads.WithLabelValues("ok").Inc()
+	t.metrics.reloadGood.Set(1)
+	t.metrics.reloadTime.Set(float64(time.Now().UnixMilli()) / 1e3)
+}
+
+// Metrics serves the metrics in the formats of Prometheus. It asks nobody who they are.
+func (t *Telemetry) Metrics() http.Handler {
+	return promhttp.HandlerFor(t.registry, promhttp.HandlerOpts{EnableOpenMetrics: true, MaxRequestsInFlight: 4, ErrorHandling: promhttp.HTTPErrorOnError})
+}
+
+// Counted serves h and counts its answers.
+func (t *Telemetry) Counted(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c := &counted{ResponseWriter: w, m: t.metrics}
+		h.ServeHTTP(c, r)
+		c.count(http.StatusOK)
+	})
+}
+
+// counted is a ResponseWriter that counts its answer once.
+type counted struct {
+	http.ResponseWriter
+	m    *metrics
+	done bool
+}
+
+func (c *counted) count(status int) {
+	if !c.done && status >= 200 {
+		c.done = true
+		c.m.responses.WithLabelValues(strconv.Itoa(status)).Inc()
+	}
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (c *counted) WriteHeader(status int) {
+	c.count(status)
+	c.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (c *counted) Write(b []byte) (int, error) {
+	c.count(http.StatusOK)
+	return c.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController flush and set deadlines.
+func (c *counted) Unwrap() http.ResponseWriter { return c.ResponseWriter }

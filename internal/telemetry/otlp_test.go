@@ -1,0 +1,189 @@
+package telemetry_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	coltrace "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bailiwick-dev/bailiwick/internal/mcpobserve"
+	"github.com/bailiwick-dev/bailiwick/internal/telemetry"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// A collector takes traces over OTLP.
+type collector struct {
+	url string
+
+	mu       sync.Mutex
+	requests []string // path, authorization and what the spans are called, of which resource
+	refuse   bool
+}
+
+func newCollector(t *testing.T) *collector {
+	c := &collector{}
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.refuse {
+			http.Error(w, "the words of the collector", http.StatusForbidden)
+			return
+		}
+		body := r.Body
+		if r.Header.Get("Content-Encoding") == "gzip" {
+			var err error
+			if body, err = gzip.NewReader(r.Body); err != nil {
+				t.Error(err)
+			}
+		}
+		raw, err := io.ReadAll(body)
+		if err != nil {
+			t.Error(err)
+		}
+		var got coltrace.ExportTraceServiceRequest
+		if err := proto.Unmarshal(raw, &got); err != nil {
+			t.Error(err)
+		}
+		for _, rs := range got.ResourceSpans {
+			var resource []string
+			for _, a := range rs.Resource.Attributes {
+				resource = append(resource, a.Key+"="+a.Value.GetStringValue())
+			}
+			slices.Sort(resource)
+			for _, ss := range rs.ScopeSpans {
+				for _, s := range ss.Spans {
+					c.requests = append(c.requests, fmt.Sprintf("%s %s %s %s", r.URL.Path, r.Header.Get("Authorization"), s.Name, strings.Join(resource, ",")))
+				}
+			}
+		}
+	}))
+	t.Cleanup(h.Close)
+	c.url = h.URL
+	return c
+}
+
+// TestOTLP: traces go where the configuration says, and the environment has its say only where the configuration
+// lets it.
+func TestOTLP(t *testing.T) {
+	for _, tt := range []struct {
+		name         string
+		traces       func(ours string) telemetry.Traces
+		ours, theirs []string
+	}{
+		{"configured", func(url string) telemetry.Traces {
+			return telemetry.Traces{Sample: 1, OTLP: telemetry.OTLP{Endpoint: url, Headers: map[string]string{"Authorization": "Bearer ours"}}}
+		}, []string{"/v1/traces Bearer ours ping service.name=bailiwick,service.version=1.2.3"}, nil},
+		{"without headers", func(url string) telemetry.Traces {
+			return telemetry.Traces{Sample: 1, OTLP: telemetry.OTLP{Endpoint: url + "/other"}}
+		}, []string{"/other  ping service.name=bailiwick,service.version=1.2.3"}, nil},
+		{"from the environment", func(string) telemetry.Traces { return telemetry.Traces{Environment: true} },
+			nil, []string{"/v1/traces Bearer theirs ping colour=blue,service.name=theirs,service.version=1.2.3"}},
+		{"from both", func(url string) telemetry.Traces {
+			return telemetry.Traces{Environment: true, OTLP: telemetry.OTLP{Endpoint: url}}
+		}, []string{"/v1/traces Bearer theirs ping colour=blue,service.name=theirs,service.version=1.2.3"}, nil},
+		{"nothing sampled", func(url string) telemetry.Traces {
+			return telemetry.Traces{Sample: -1, OTLP: telemetry.OTLP{Endpoint: url}}
+		}, nil, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ours, theirs := newCollector(t), newCollector(t)
+			t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", theirs.url)
+			t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer theirs")
+			t.Setenv("OTEL_SERVICE_NAME", "theirs")
+			t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "colour=blue")
+			t.Setenv("OTEL_TRACES_SAMPLER", "always_on")
+			traces := tt.traces(ours.url)
+			tel, err := telemetry.New(t.Context(), telemetry.Options{Version: "1.2.3", Traces: &traces})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx := tel.Requests().Begin(t.Context(), mcpobserve.Operation{Method: "ping"})
+			tel.Requests().End(ctx, "")
+			if err := tel.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff([][]string{tt.ours, tt.theirs}, [][]string{ours.requests, theirs.requests}); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// TestUnsent: traces that a collector refuses are told of once, without its words.
+func TestUnsent(t *testing.T) {
+	c := newCollector(t)
+	c.refuse = true
+	var log bytes.Buffer
+	tel, err := telemetry.New(t.Context(), telemetry.Options{Logger: slog.New(slog.NewTextHandler(&log, nil)),
+		Traces: &telemetry.Traces{Sample: 1, OTLP: telemetry.OTLP{Endpoint: c.url}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tel.Requests().End(tel.Requests().Begin(t.Context(), mcpobserve.Operation{Method: "ping"}), "")
+	if err := tel.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := log.String(); strings.Count(got, "traces can't be sent") != 1 || strings.Contains(got, "words of the collector") {
+		t.Error(got)
+	}
+}
+
+func TestBadEndpoint(t *testing.T) {
+	for _, endpoint := range []string{"collector:4318", "ftp://collector", "http://user:password@collector", "http://", "http://collector.example:4318"} {
+		_, err := telemetry.New(t.Context(), telemetry.Options{Traces: &telemetry.Traces{OTLP: telemetry.OTLP{Endpoint: endpoint}}})
+		if err == nil || strings.Contains(err.Error(), "password") {
+			t.Errorf("%s: %v", endpoint, err)
+		}
+	}
+}
+
+type stated struct{}
+
+func (stated) Error() string    { return "swordfish" }
+func (stated) SQLState() string { return "22012" }
+
+type coded struct{}
+
+func (coded) Error() string { return "swordfish" }
+func (coded) Code() int     { return 19 }
+
+// TestCause: a log has of an error what can hold no value.
+func TestCause(t *testing.T) {
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{
+		{nil, ""},
+		{errors.New("swordfish"), "*errors.errorString"},
+		{fmt.Errorf("about swordfish: %w", io.ErrUnexpectedEOF), "unexpected EOF"},
+		{&problem.Error{Code: problem.Upstream, Kind: "gone", Detail: "no swordfish", Err: stated{}}, "upstream_error (gone): SQLSTATE 22012"},
+		{fmt.Errorf("storing: %w", coded{}), "telemetry_test.coded 19"},
+		{errors.Join(stated{}, errors.New("swordfish")), "SQLSTATE 22012; *errors.errorString"},
+		{&url.Error{Op: "Get", URL: "https://host/?key=swordfish", Err: io.EOF}, "Get: EOF"},
+		{&fs.PathError{Op: "open", Path: "a.db", Err: fs.ErrNotExist}, "open a.db: file does not exist"},
+	} {
+		if got := telemetry.Cause(tt.err); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+	var log bytes.Buffer
+	slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{ReplaceAttr: telemetry.Errors})).Info("m", "error", errors.New("swordfish"), "n", 1)
+	if got := log.String(); !strings.Contains(got, `error=*errors.errorString n=1`) {
+		t.Error(got)
+	}
+}

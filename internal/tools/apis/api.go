@@ -1,0 +1,142 @@
+// Package apis is the tools for HTTP APIs: search_api finds and explains operations, call_api_read calls those that only
+// read, call_api_write proposes the others as changes.
+//
+// They stand beside the data tools of package tool. There are as many at any size of the APIs: what an agent sees of one is
+// its Reach, and nothing here looks past it. Reads and writes are apart so that a client that only reads keeps the first.
+package apis
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
+	"github.com/bailiwick-dev/bailiwick/internal/tools/changes"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/tool"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A Room is the tools over the APIs of one gateway.
+type Room struct{ changes *changes.Room }
+
+// New returns the tools over the APIs of the gateway that c is over, which tells agents of what they propose.
+func New(c *changes.Room) *Room { return &Room{c} }
+
+// Tools returns the tools. Each is there for whom some API has an operation that it is for.
+func (r *Room) Tools() []tool.Tool {
+	return []tool.Tool{r.searchAPI(), r.callAPIRead(), r.callAPIWrite()}
+}
+
+// offers returns whether who sees an API that a tool is for.
+func (r *Room) offers(is func(*calls.Reach) bool) func(identity.Principal) bool {
+	return func(who identity.Principal) bool { return slices.ContainsFunc(r.changes.Gateway().APIs(who), is) }
+}
+
+// The arguments of calls, as the schemas of both tools have them.
+const callArguments = `"operationId":{"type":"string"},"path":{"type":"object"},"query":{"type":"object"},"headers":{"type":"object"},"body":{},"source":{"type":"string"}`
+
+// arguments reads what is given for a call.
+func arguments(in value.Value) validate.Arguments {
+	var a validate.Arguments
+	a.Path, _ = in.Get("path")
+	a.Query, _ = in.Get("query")
+	a.Headers, _ = in.Get("headers")
+	a.Body, a.HasBody = in.Get("body")
+	return a
+}
+
+// named finds the API of an operation that may stand without its source: the only one that has it for the asker.
+func named(c *bailiwick.Call, source, operation string) (*calls.Reach, error) {
+	all := c.APIs()
+	if source != "" || len(all) < 2 {
+		return c.API(source)
+	}
+	var found []*calls.Reach
+	for _, reach := range all {
+		if _, err := reach.View.Operation(operation); problem.CodeOf(err) != problem.NotFound {
+			found = append(found, reach)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		near, err := nearest(all, func(reach *calls.Reach) error { _, err := reach.View.Operation(operation); return err })
+		return nil, &problem.Error{Code: problem.NotFound, Pointer: "/operationId", Near: near, Suggestion: problem.Of(err).Suggestion,
+			Detail: fmt.Sprintf("no API has an operation %q%s", problem.Cut(operation), problem.DidYouMean(near))}
+	}
+	return nil, several("/operationId", operation, found)
+}
+
+// nearest are the near names of what no API has, and the last error.
+func nearest(all []*calls.Reach, look func(*calls.Reach) error) (near []string, err error) {
+	for _, reach := range all {
+		err = look(reach)
+		near = append(near, problem.Of(err).Near...)
+	}
+	return near[:min(len(near), 5)], err
+}
+
+// several refuses a name that more than one API has.
+func several(at, name string, found []*calls.Reach) error {
+	var sources []string
+	for _, reach := range found {
+		sources = append(sources, reach.Name)
+	}
+	return &problem.Error{Code: problem.InvalidArgument, Pointer: at, Near: sources[:min(len(sources), 5)],
+		Detail: fmt.Sprintf("%s is in %s: say which with source", problem.Cut(name), strings.Join(sources, " and in "))}
+}
+
+// word is the text of an argument, "" where it isn't given.
+func word(in value.Value, name string) string {
+	v, _ := in.Get(name)
+	return v.Text()
+}
+
+// number is an argument that is a whole number, or otherwise.
+func number(in value.Value, name string, otherwise int) int {
+	v, _ := in.Get(name)
+	if n, exact := v.AsInt(); exact && !v.IsNull() {
+		return int(n)
+	}
+	return otherwise
+}
+
+func text(name, s string) value.Member { return value.Member{Name: name, Value: value.OfString(s)} }
+
+func texts(list []string) value.Value {
+	out := make([]value.Value, len(list))
+	for i, s := range list {
+		out[i] = value.OfString(s)
+	}
+	return value.OfArray(out)
+}
+
+// again is the call that goes on: the arguments as they were, with those of more in their places.
+func again(name string, in, more value.Value) value.Member {
+	return value.Member{Name: "next_call", Value: value.OfObject([]value.Member{text("tool", name), {Name: "arguments", Value: over(in, more)}})}
+}
+
+// over is in with the members of more put in; objects are merged.
+func over(in, more value.Value) value.Value {
+	if in.Kind() != value.Object || more.Kind() != value.Object {
+		return more
+	}
+	var out []value.Member
+	for _, m := range in.Members() {
+		if v, ok := more.Get(m.Name); ok {
+			m.Value = over(m.Value, v)
+		}
+		out = append(out, m)
+	}
+	for _, m := range more.Members() {
+		if _, ok := in.Get(m.Name); !ok {
+			out = append(out, m)
+		}
+	}
+	return value.OfObject(out)
+}

@@ -1,0 +1,103 @@
+package apis
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/response"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
+	"github.com/bailiwick-dev/bailiwick/tool"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+const readTool = "call_api_read"
+
+// maxFile is how many bytes of a file stand in an answer; of a larger one, what it is.
+const maxFile = 32 << 10
+
+// callAPIRead calls an operation that only reads.
+func (r *Room) callAPIRead() tool.Tool {
+	return tool.Tool{
+		Name: readTool, Title: "Call an API to read",
+		Description: "Call an operation that reads; search_api tells its arguments. fields: which parts of the answer (\"items.name\").",
+		Input:       []byte(`{"type":"object","additionalProperties":false,"required":["operationId"],"properties":{` + callArguments + `,"fields":{"type":"array","items":{"type":"string"}}}}`),
+		Output:      []byte(`{"type":"object","required":["status"],"properties":{"status":{"type":"integer"}}}`),
+		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true, OpenWorld: true},
+		Category:    tool.API,
+		Timeout:     60 * time.Second,
+		Offered:     r.offers(func(reach *calls.Reach) bool { return reach.Reads }),
+		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
+			reach, err := named(c, word(in, "source"), word(in, "operationId"))
+			if err != nil {
+				return tool.Result{}, err
+			}
+			ask := bailiwick.APIRead{API: reach.Name, Operation: word(in, "operationId"), Arguments: arguments(in)}
+			fields, _ := in.Get("fields")
+			for _, f := range fields.List() {
+				ask.Fields = append(ask.Fields, f.Text())
+			}
+			got, err := c.CallAPI(ctx, ask)
+			if err != nil {
+				return tool.Result{}, err
+			}
+			return told(c, in, got), nil
+		},
+	}
+}
+
+// told is an answer as agents read it.
+func told(c *bailiwick.Call, in value.Value, got *response.Answer) tool.Result {
+	doc := []value.Member{{Name: "status", Value: value.OfInt(int64(got.Status))}}
+	var said strings.Builder
+	switch {
+	case got.Link != nil:
+		file := blob(got.Link)
+		doc = append(doc, value.Member{Name: "file", Value: file})
+		said.Write(file.AppendJSON(nil))
+	case got.HasBody:
+		doc = append(doc, value.Member{Name: "body", Value: got.Body})
+		if got.Body.Kind() == value.String {
+			said.WriteString(got.Body.Text())
+		} else {
+			said.Write(got.Body.AppendJSON(nil))
+		}
+	default:
+		fmt.Fprintf(&said, "%d, without a body", got.Status)
+	}
+	said.WriteByte('\n')
+	if got.Of > got.Shown {
+		doc = append(doc, value.Member{Name: "shown", Value: value.OfInt(int64(got.Shown))}, value.Member{Name: "of", Value: value.OfInt(int64(got.Of))})
+	}
+	if got.Total != nil {
+		doc = append(doc, value.Member{Name: "total", Value: value.OfInt(*got.Total)})
+	}
+	for _, note := range got.Notes {
+		fmt.Fprintf(&said, "Note: %s\n", note)
+	}
+	if len(got.Notes) > 0 {
+		doc = append(doc, value.Member{Name: "notes", Value: texts(got.Notes)})
+	}
+	if !got.Next.IsNull() {
+		next := again(readTool, in, got.Next)
+		doc = append(doc, next)
+		arguments, _ := next.Value.Get("arguments")
+		fmt.Fprintf(&said, "Next: %s %s\n", readTool, arguments.AppendJSON(nil))
+	}
+	return tool.Result{Structured: value.OfObject(doc).AppendJSON(nil), Text: said.String(), Class: c.From()}
+}
+
+// blob is a file: what it is, and its bytes where they are few.
+func blob(b *response.Blob) value.Value {
+	doc := []value.Member{text("media_type", b.MediaType), {Name: "bytes", Value: value.OfInt(int64(b.Size))}, text("sha256", b.SHA256)}
+	if b.Name != "" {
+		doc = append(doc, text("name", b.Name))
+	}
+	if len(b.Bytes) <= maxFile {
+		doc = append(doc, text("base64", base64.StdEncoding.EncodeToString(b.Bytes)))
+	}
+	return value.OfObject(doc)
+}

@@ -1,0 +1,175 @@
+package apis
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/describe"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/search"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/tool"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+const searchTool = "search_api"
+
+// searchAPI tells of APIs: what there is, what fits a task, how an operation is called, what a schema holds.
+func (r *Room) searchAPI() tool.Tool {
+	return tool.Tool{
+		Name: searchTool, Title: "Search the APIs",
+		Description: "Find and explain operations of HTTP APIs. query: a verb and an object in the API's words (\"create instance\"). service: its operations. operationId: how to call it. schema: fields of a message, values of an enum. Nothing: the services.",
+		Input: []byte(`{"type":"object","additionalProperties":false,"properties":{"query":{"type":"string","maxLength":400},"service":{"type":"string"},"operationId":{"type":"string"},"schema":{"type":"string"},` +
+			`"source":{"type":"string"},"limit":{"type":"integer","minimum":1,"maximum":50},"offset":{"type":"integer","minimum":0}}}`),
+		Output:      []byte(`{"type":"object","required":["found"],"properties":{"found":{"type":"string"}}}`),
+		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true},
+		Category:    tool.API,
+		Timeout:     10 * time.Second,
+		Offered:     r.offers(func(*calls.Reach) bool { return true }),
+		Handle: func(_ context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
+			found, err := searchAPI(c, in)
+			if err != nil {
+				return tool.Result{}, err
+			}
+			doc := []value.Member{text("found", found.text)}
+			said := found.text
+			if found.more > 0 {
+				next := again(searchTool, in, value.OfObject([]value.Member{{Name: "offset", Value: value.OfInt(int64(found.more))}}))
+				doc = append(doc, next)
+				said = strings.TrimSuffix(said, "\n") + fmt.Sprintf("\nMore: offset %d\n", found.more)
+			}
+			return tool.Result{Structured: value.OfObject(doc).AppendJSON(nil), Text: said, Class: found.source}, nil
+		},
+	}
+}
+
+// A finding is what a search has to tell.
+type finding struct {
+	text   string
+	source string // the one API that it is of; "" for several
+	more   int    // where the next page begins; 0 for no more
+}
+
+func searchAPI(c *bailiwick.Call, in value.Value) (finding, error) {
+	source := word(in, "source")
+	if id := word(in, "operationId"); id != "" {
+		reach, err := named(c, source, id)
+		if err != nil {
+			return finding{}, err
+		}
+		op, err := reach.View.Operation(id)
+		if err != nil {
+			return finding{}, at("/operationId", err)
+		}
+		return finding{text: describe.Operation(reach.View, op), source: reach.Name}, nil
+	}
+	if name := word(in, "schema"); name != "" {
+		return schema(c, source, name)
+	}
+	all := c.APIs()
+	if source != "" || len(all) < 2 {
+		reach, err := c.API(source)
+		if err != nil {
+			return finding{}, err
+		}
+		return within(reach, in)
+	}
+	return across(all, in)
+}
+
+// at gives an error its place.
+func at(pointer string, err error) error {
+	p := *problem.Of(err)
+	p.Pointer = pointer
+	return &p
+}
+
+// schema looks for a schema in the API called source, or in all.
+func schema(c *bailiwick.Call, source, name string) (finding, error) {
+	all := c.APIs()
+	if source != "" || len(all) < 2 {
+		reach, err := c.API(source)
+		if err != nil {
+			return finding{}, err
+		}
+		all = []*calls.Reach{reach}
+	}
+	var found []*calls.Reach
+	told := ""
+	for _, reach := range all {
+		if s, err := describe.Schema(reach.View, name); err == nil {
+			found, told = append(found, reach), s
+		} else if len(all) == 1 {
+			return finding{}, at("/schema", err)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return finding{text: told, source: found[0].Name}, nil
+	case 0:
+		near, err := nearest(all, func(reach *calls.Reach) error { _, err := describe.Schema(reach.View, name); return err })
+		return finding{}, &problem.Error{Code: problem.NotFound, Pointer: "/schema", Near: near, Suggestion: problem.Of(err).Suggestion,
+			Detail: fmt.Sprintf("no API has a schema %q%s", problem.Cut(name), problem.DidYouMean(near))}
+	}
+	return finding{}, several("/schema", name, found)
+}
+
+// within searches one API: by words, by service, or for its services.
+func within(reach *calls.Reach, in value.Value) (finding, error) {
+	q := search.Query{Text: word(in, "query"), Service: word(in, "service"), Offset: number(in, "offset", 0), Limit: number(in, "limit", 0)}
+	if q.Text == "" && q.Service == "" {
+		return finding{text: heading(reach) + describe.Services(reach.View, reach.Index().Services()), source: reach.Name}, nil
+	}
+	if q.Limit == 0 && q.Text == "" {
+		q.Limit = search.MaxLimit // who asks for a service wants to see it
+	}
+	result, err := reach.Index().Search(q)
+	if err != nil {
+		return finding{}, at("/service", err)
+	}
+	f := finding{text: describe.Found(reach.View, result), source: reach.Name}
+	if next := result.Offset + len(result.Operations); len(result.Operations) > 0 && next < result.Total && q.Text == "" {
+		f.more = next
+	}
+	return f, nil
+}
+
+// across searches all APIs, each under its name; those where nothing fits well are left out, if there are others.
+func across(all []*calls.Reach, in value.Value) (finding, error) {
+	var strong, weak strings.Builder
+	var last error
+	for _, reach := range all {
+		if word(in, "query") == "" && word(in, "service") == "" {
+			fmt.Fprintf(&strong, "%s%d operations in %d services\n", heading(reach), len(reach.View.Operations()), len(reach.Index().Services()))
+			continue
+		}
+		result, err := reach.Index().Search(search.Query{Text: word(in, "query"), Service: word(in, "service"), Limit: number(in, "limit", 0)})
+		if err != nil {
+			last = err
+			continue
+		}
+		out := &strong
+		if result.Weak || len(result.Operations) == 0 {
+			out = &weak
+		}
+		fmt.Fprintf(out, "source %s\n%s", reach.Name, describe.Found(reach.View, result))
+	}
+	switch {
+	case strong.Len() > 0:
+		return finding{text: strong.String()}, nil
+	case weak.Len() > 0:
+		return finding{text: weak.String()}, nil
+	}
+	return finding{}, at("/service", last)
+}
+
+// heading names an API and what it is for.
+func heading(reach *calls.Reach) string {
+	if reach.Description == "" {
+		return "source " + reach.Name + "\n"
+	}
+	return "source " + reach.Name + ": " + reach.Description + "\n"
+}

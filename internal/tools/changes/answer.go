@@ -1,0 +1,151 @@
+package changes
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/tool"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// output is the schema of what tells of one change.
+const output = `{"type":"object","properties":{"status":{"type":"string"}}}`
+
+// waitTool is what an agent calls next.
+const waitTool = "wait_for_change"
+
+// read takes a schema as it is written here.
+func read(schema string) json.RawMessage { return json.RawMessage(schema) }
+
+// status is the word for a state that agents read.
+func status(s change.State) string {
+	if s == change.Pending {
+		return string(problem.PendingReview)
+	}
+	return string(s)
+}
+
+// Propose files req for people to decide about, and tells the agent of it. It is for tools that make requests of their
+// own.
+func (r *Room) Propose(ctx context.Context, c *bailiwick.Call, req write.Request) (tool.Result, error) {
+	return r.propose(ctx, c, req, false)
+}
+
+// propose files r, or tries it out.
+func (r *Room) propose(ctx context.Context, c *bailiwick.Call, req write.Request, dry bool) (tool.Result, error) {
+	if dry {
+		s, err := c.Preview(ctx, req)
+		if err != nil {
+			return tool.Result{}, err
+		}
+		return r.tried(s), nil
+	}
+	s, err := c.Propose(ctx, req)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	return r.answer(s), nil
+}
+
+// Answer tells an agent of a change of its own. It is for tools that file changes by themselves.
+func (r *Room) Answer(s *review.Sheet) tool.Result { return r.answer(s) }
+
+// answer tells an agent of a change of its own.
+func (r *Room) answer(s *review.Sheet) tool.Result {
+	link := r.link(s.ID)
+	doc := []value.Member{text("status", status(s.State)), text("change_id", s.ID), text("summary", s.Title), member("diff", diff(s.Items)),
+		text("expires_at", value.OfTime(s.Expires).String()), text("url", link)}
+	said := s.Decisions
+	said = append(said[:len(said):len(said)], s.Comments...)
+	var words []value.Value
+	for _, d := range said {
+		one := []value.Member{text("by", d.By)}
+		if d.Approve != nil {
+			one = append(one, member("approve", value.OfBool(*d.Approve)))
+		}
+		words = append(words, value.OfObject(append(one, text("text", d.Text))))
+	}
+	if words != nil {
+		doc = append(doc, member("said_by_people", value.OfArray(words)))
+	}
+	if s.Outcome != "" {
+		doc = append(doc, text("outcome", s.Outcome))
+	}
+	shown := review.Text(s)
+	if !s.Answer.IsNull() {
+		doc = append(doc, member("answer", s.Answer))
+		shown = strings.TrimSuffix(shown, "\n") + "\nThe API answered: " + s.Answer.String() + "\n"
+	}
+	if s.State == change.Pending {
+		doc = append(doc, text("next", waitTool))
+		shown = strings.TrimSuffix(shown, "\n") + "\nReview: " + link + "\n"
+	}
+	return tool.Result{Structured: value.OfObject(doc).AppendJSON(nil), Text: shown, Class: s.Source}
+}
+
+// tried tells what a change would be that was not filed.
+func (r *Room) tried(s *review.Sheet) tool.Result {
+	doc := value.OfObject([]value.Member{text("status", "dry_run"), text("summary", s.Title), member("supports_real_dry_run", value.OfBool(true)), member("diff", diff(s.Items))})
+	_, rest, _ := strings.Cut(review.Text(s), "\n")
+	rest, _, _ = strings.Cut(rest, "\n\nA human must")
+	return tool.Result{Structured: doc.AppendJSON(nil), Text: "Dry run: nothing was proposed.\n" + strings.TrimSuffix(rest, "\n") + "\n", Class: s.Source}
+}
+
+// diff is what happens to each record, by field.
+func diff(items []review.Item) value.Value {
+	out := make([]value.Value, len(items))
+	for i, item := range items {
+		one := []value.Member{text("op", item.Op), text("class_name", item.Class)}
+		if item.Key != "" {
+			one = append(one, text("object_id", item.Key))
+		}
+		fields := make([]value.Value, len(item.Fields))
+		for j, f := range item.Fields {
+			fields[j] = value.OfObject([]value.Member{text("field", f.Path), member("before", shown(f.Before)), member("after", shown(f.After))})
+		}
+		one = append(one, member("fields", value.OfArray(fields)))
+		if item.Hidden > 0 {
+			one = append(one, member("hidden_fields", value.OfInt(int64(item.Hidden))))
+		}
+		out[i] = value.OfObject(one)
+	}
+	return value.OfArray(out)
+}
+
+// shown is a value as agents read it: numbers and booleans as they are, all else as text.
+func shown(s review.Shown) value.Value {
+	switch s.Kind {
+	case "absent", "null":
+		return value.Value{}
+	case "number", "boolean":
+		if v, err := value.Read([]byte(s.Text), 0); err == nil && s.Length == 0 {
+			return v
+		}
+	case "hidden", "masked":
+		return value.OfString(strings.TrimSpace("(" + s.Kind + ") " + s.Text))
+	}
+	if s.Length > 0 {
+		return value.OfString(fmt.Sprintf("%s… (%d characters)", s.Text, s.Length))
+	}
+	return value.OfString(s.Text)
+}
+
+// A reader reads records as the asker of a call sees them.
+type reader struct{ *bailiwick.Call }
+
+// Record implements action.Reader.
+func (r reader) Record(ctx context.Context, class, id string) (value.Value, error) {
+	page, err := r.Get(ctx, &query.Find{Class: class, IDs: []string{id}, Limit: 1})
+	if err != nil || page.Count == 0 {
+		return value.Value{}, err
+	}
+	return value.Read(page.Record(0), 0)
+}

@@ -1,0 +1,516 @@
+package changes_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/action"
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/demo"
+	"github.com/bailiwick-dev/bailiwick/internal/functions"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
+	"github.com/bailiwick-dev/bailiwick/internal/tools/changes"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/store/sqlite"
+	"github.com/bailiwick-dev/bailiwick/tool"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// tracker is the demo's tracker behind the whole stack, with the demo's own configuration.
+type tracker struct {
+	*testing.T
+	gateway *bailiwick.Gateway
+	room    *changes.Room
+	set     *tool.Set
+	tokens  *identity.Tokens
+	rules   policy.Rules
+	path    string // of the database
+	actions []action.Declaration
+}
+
+// issues are the bytes of the tracker, made once.
+var issues = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "tracker")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // it is temporary
+	path := filepath.Join(dir, "tracker.db")
+	if err := demo.Create(context.Background(), path); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
+
+// newTracker serves the tracker; more changes its configuration.
+func newTracker(t *testing.T, more func(*config.Config, *bailiwick.Options)) *tracker {
+	t.Helper()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "tracker.db")
+	b, err := issues()
+	if err == nil {
+		err = os.WriteFile(path, b, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Parse(filepath.Join(dir, "bailiwick.yaml"), []byte(demo.Config), func(string) (string, bool) { return "", false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var options bailiwick.Options
+	if more != nil {
+		more(c, &options)
+	}
+	reads, err := sqldriver.OpenSQLite(t.Context(), "tracker", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := reads.Writable(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { src.Close() })
+	store, err := sqlite.Open(t.Context(), filepath.Join(dir, "bailiwick.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	x := &tracker{T: t, rules: c.Rules, path: path, actions: c.Actions, tokens: identity.NewTokens(identity.TokenOptions{Store: store})}
+	options.Sources, options.Rules, options.Audit = map[string]source.Source{"tracker": src}, c.Rules, store
+	options.Changes, options.Today = change.NewQueue(change.Options{Store: store}), x.tokens
+	options.Standing = func(ctx context.Context, c *bailiwick.Call, found *change.Change) error {
+		return x.room.Standing(ctx, c, found)
+	}
+	x.gateway, _, err = bailiwick.New(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, err := policy.New(c.Rules, x.gateway.Catalogue())
+	if err != nil {
+		t.Fatal(err)
+	}
+	actions, err := action.Compile(c.Actions, rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.room = changes.New(changes.Options{Gateway: x.gateway, Actions: actions, Link: func(id string) string { return "https://b.example/console/changes/" + id }})
+	if x.set, err = tool.NewSet(x.gateway, append(tool.Data(tool.Options{Writing: x.room}), x.room.Tools()...)...); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func (x *tracker) token(kind identity.Kind, owner string, scopes ...identity.Scope) identity.Principal {
+	x.Helper()
+	operator := identity.Principal{ID: "cli", Kind: identity.Human, Scopes: []identity.Scope{identity.Operator}}
+	kept, _, err := x.tokens.Create(x.Context(), operator, identity.Token{Name: string(kind), Kind: kind, Owner: owner, Tenant: demo.Acme, Scopes: scopes})
+	if err != nil {
+		x.Fatal(err)
+	}
+	who, err := kept.Principal()
+	if err != nil {
+		x.Fatal(err)
+	}
+	return who
+}
+
+func (x *tracker) bot() identity.Principal {
+	return x.token(identity.Agent, "ann", identity.Read, identity.Write, identity.Delete, identity.Schema)
+}
+
+func (x *tracker) call(who identity.Principal, name, args string) (tool.Result, error) {
+	x.Helper()
+	v, err := value.Read([]byte(args), 0)
+	if err != nil {
+		x.Fatalf("%s: %v", args, err)
+	}
+	return x.set.Call(x.Context(), who, tool.Request{Name: name, Arguments: v, Correlation: "c1"})
+}
+
+// first returns a field of the first record that a question finds.
+func (x *tracker) first(where, field string) string {
+	x.Helper()
+	res, err := x.call(x.bot(), "query_class", `{"class_name":"issues","where":`+where+`,"keys":["`+field+`"],"order":"created_at,id","limit":1}`)
+	if err != nil {
+		x.Fatal(where, err)
+	}
+	var page struct{ Results []map[string]string }
+	if err := json.Unmarshal(res.Structured, &page); err != nil || len(page.Results) != 1 {
+		x.Fatal(where, string(res.Structured), err)
+	}
+	return page.Results[0][field]
+}
+
+// plain replaces what differs from run to run.
+func plain(s string) string {
+	for _, r := range [][2]string{{`01[0-9a-z]{24}`, "ID"}, {`20[0-9]{2}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+(Z| UTC)`, "TIME"}, {`token:[0-9a-z]{16}`, "token:T"}} {
+		s = regexp.MustCompile(r[0]).ReplaceAllString(s, r[1])
+	}
+	return s
+}
+
+func said(res tool.Result, err error) string {
+	if err == nil {
+		return plain(string(res.Structured) + "\n" + res.Text)
+	}
+	p := problem.Of(err)
+	out := fmt.Sprintf("%s %s: %s", p.Code, p.Pointer, p.Detail)
+	for _, f := range p.Faults {
+		out += fmt.Sprintf(" [%s %s]", f.Pointer, f.Rule)
+	}
+	return plain(out)
+}
+
+// TestConversation is calls → exact answers, in the order of the file. {{name}} stands for an id that is looked up.
+func TestConversation(t *testing.T) {
+	x := newTracker(t, nil)
+	bot := x.bot()
+	ids := strings.NewReplacer("{{todo}}", x.first(`{"status":"Todo","type":"Bug"}`, "id"), "{{done}}", x.first(`{"status":"Done","type":"Bug"}`, "id"),
+		"{{epic}}", x.first(`{"type":"Epic","status":"Todo"}`, "id"), "{{epicproject}}", x.first(`{"type":"Epic","status":"Todo"}`, "project_id"),
+		"{{story}}", x.first(`{"type":"Story","status":"Todo"}`, "id"), "{{storyproject}}", x.first(`{"type":"Story","status":"Todo"}`, "project_id"),
+		"{{task}}", x.first(`{"type":"Task","status":"Todo"}`, "id"), "{{taskproject}}", x.first(`{"type":"Task","status":"Todo"}`, "project_id"))
+	file := filepath.Join("testdata", "conversation.txt")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	last := ""
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "#") {
+			out.WriteString(line + "\n")
+			continue
+		}
+		call, ok := strings.CutPrefix(line, "→ ")
+		if !ok {
+			continue
+		}
+		name, args, _ := strings.Cut(call, " ")
+		res, err := x.call(bot, name, strings.ReplaceAll(ids.Replace(args), "{{last}}", last))
+		var answer struct {
+			ID string `json:"change_id"`
+		}
+		if err == nil && json.Unmarshal(res.Structured, &answer) == nil && answer.ID != "" {
+			last = answer.ID
+		}
+		fmt.Fprintf(&out, "%s\n%s\n\n", line, strings.TrimSpace(said(res, err)))
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(out.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d := cmp.Diff(strings.ReplaceAll(string(text), "\r", ""), out.String()); d != "" && !*update {
+		t.Error(d)
+	}
+}
+
+// TestOffered has who is offered which tools: what nobody can use isn't there, in the bytes of what never was.
+func TestOffered(t *testing.T) {
+	x := newTracker(t, nil)
+	reads := x.token(identity.Agent, "ann", identity.Read)
+	writes := x.token(identity.Agent, "ann", identity.Read, identity.Write)
+	all := x.bot()
+	narrowed := all
+	narrowed.Actions.Except = []string{"issues.create_issue"}
+	other := all
+	other.Classes.Only = []string{"users", "organisations"}
+	for _, tt := range []struct {
+		name  string
+		who   identity.Principal
+		gates policy.Gates
+		want  string
+	}{
+		{"who reads", reads, policy.Gates{RawWrites: policy.Review}, ""},
+		{"who writes", writes, policy.Gates{RawWrites: policy.Review}, "add_comment call_method cancel_change create_issue create_object get_change list_my_changes propose_changes update_object update_status wait_for_change"},
+		{"who deletes, too", all, policy.Gates{RawWrites: policy.Review}, "add_comment call_method cancel_change create_issue create_object delete_object get_change list_my_changes propose_changes update_object update_status wait_for_change"},
+		{"the schema", all, policy.Gates{SchemaWrites: policy.Review}, "add_comment call_method cancel_change create_class create_issue delete_class get_change list_my_changes update_status wait_for_change"},
+		{"actions alone", all, policy.Gates{}, "add_comment call_method cancel_change create_issue get_change list_my_changes update_status wait_for_change"},
+		{"nothing", all, policy.Gates{Writes: policy.Off, RawWrites: policy.On}, ""},
+		{"not every action", narrowed, policy.Gates{}, "add_comment call_method cancel_change get_change list_my_changes update_status wait_for_change"},
+		{"classes that deny all", other, policy.Gates{RawWrites: policy.Review}, ""},
+	} {
+		rules := x.rules
+		rules.Gates = tt.gates
+		if err := x.gateway.SetRules(rules); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		offered := map[string]bool{}
+		for _, tl := range x.set.List(tt.who, "") {
+			offered[tl.Name] = true
+			if tl.Category == tool.Mutation || tl.Category == tool.Changes || tl.Category == tool.Custom {
+				got = append(got, tl.Name)
+			}
+		}
+		if s := strings.Join(got, " "); s != tt.want {
+			t.Errorf("%s:\n got %s\nwant %s", tt.name, s, tt.want)
+		}
+		for _, tl := range x.room.Tools() {
+			_, err := x.call(tt.who, tl.Name, `{"nothing": 1}`)
+			if unknown := problem.CodeOf(err) == problem.UnknownTool; unknown && offered[tl.Name] || !offered[tl.Name] && !unknown && problem.CodeOf(err) != problem.PermissionDenied {
+				t.Errorf("%s: %s is offered %t, and says %v", tt.name, tl.Name, offered[tl.Name], err)
+			}
+		}
+	}
+}
+
+// TestApproved walks each of the tracker's tools to what is in its tables, and has another principal see none of it.
+func TestApproved(t *testing.T) {
+	x := newTracker(t, nil)
+	bot := x.bot()
+	rita := x.gateway.Desk(x.token(identity.Human, "rita", identity.Read, identity.Review), "visit")
+	story, project := x.first(`{"type":"Story","status":"Todo"}`, "id"), x.first(`{"type":"Story","status":"Todo"}`, "project_id")
+	approve := func(name, args string) string {
+		t.Helper()
+		res, err := x.call(bot, name, args)
+		if err != nil {
+			t.Fatal(name, problem.Of(err))
+		}
+		var answer struct {
+			ID     string `json:"change_id"`
+			Status string
+			Next   string
+			URL    string
+		}
+		if err := json.Unmarshal(res.Structured, &answer); err != nil || answer.Status != "pending_review" || answer.Next != "wait_for_change" || answer.URL != "https://b.example/console/changes/"+answer.ID {
+			t.Fatal(string(res.Structured), err)
+		}
+		if _, err := x.call(x.bot(), "get_change", `{"change_id":"`+answer.ID+`"}`); problem.CodeOf(err) != problem.NotFound {
+			t.Error("another agent sees the change:", err)
+		}
+		sheet, err := rita.Sheet(t.Context(), answer.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sheet, err = rita.Approve(t.Context(), answer.ID, sheet.Digest, "fine"); err != nil || sheet.State != change.Applied {
+			t.Fatal(name, err, sheet)
+		}
+		start := time.Now()
+		res, err = x.call(bot, "wait_for_change", `{"change_id":"`+answer.ID+`","timeout":50}`)
+		if err != nil || !bytes.Contains(res.Structured, []byte(`"status":"applied"`)) || !bytes.Contains(res.Structured, []byte(`"text":"fine"`)) || time.Since(start) > 5*time.Second {
+			t.Error(string(res.Structured), err)
+		}
+		return answer.ID
+	}
+	approve("create_issue", `{"projectId":"`+project+`","title":"New <b>","type":"Task","parentId":"`+story+`","estimatedHours":1.5,"reason":"why not"}`)
+	task := x.first(`{"title":"New <b>"}`, "id")
+	res, err := x.call(bot, "get_object", `{"class_name":"issues","object_id":"`+task+`","keys":["type","status","priority","parent_id","estimate","agent","reporter_id"]}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `"type":"Task","status":"Backlog","priority":"Medium","parent_id":"` + story + `","estimate":1.5,"agent":"` + bot.ID + `","reporter_id":null`; !bytes.Contains(res.Structured, []byte(want)) {
+		t.Errorf("got %s\nwant %s", res.Structured, want)
+	}
+	if n := x.number(task); n < 2 {
+		t.Error("the number of a new issue:", n)
+	}
+	approve("update_status", `{"issueId":"`+task+`","newStatus":"Todo"}`)
+	approve("add_comment", `{"issueId":"`+task+`","content":"# Hi"}`)
+	res, err = x.call(bot, "query_class", `{"class_name":"comments","where":{"issue_id":"`+task+`"},"keys":["body","agent","author_id"]}`)
+	if err != nil || !bytes.Contains(res.Structured, []byte(`"body":"# Hi","agent":"`+bot.ID+`","author_id":null`)) {
+		t.Error(string(res.Structured), err)
+	}
+	if status := x.first(`{"title":"New <b>"}`, "status"); status != "Todo" {
+		t.Error("status", status)
+	}
+}
+
+func (x *tracker) number(id string) int {
+	x.Helper()
+	res, err := x.call(x.bot(), "get_object", `{"class_name":"issues","object_id":"`+id+`","keys":["number"]}`)
+	var doc struct{ Object struct{ Number int } }
+	if err == nil {
+		err = json.Unmarshal(res.Structured, &doc)
+	}
+	if err != nil {
+		x.Fatal(err)
+	}
+	return doc.Object.Number
+}
+
+// TestTransitions tries every status after every other: what the table has is proposed, all else names what may follow.
+func TestTransitions(t *testing.T) {
+	x := newTracker(t, nil)
+	bot := x.bot()
+	next := map[string][]string{"Backlog": {"Todo", "Cancelled"}, "Todo": {"InProgress", "Backlog", "Cancelled"}, "InProgress": {"Review", "Todo", "Cancelled"},
+		"Review": {"Done", "InProgress", "Cancelled"}, "Done": {"InProgress"}, "Cancelled": {"Backlog"}}
+	for from, allowed := range next {
+		id := x.first(`{"status":"`+from+`","type":"Bug"}`, "id")
+		for to := range next {
+			res, err := x.call(bot, "update_status", `{"issueId":"`+id+`","newStatus":"`+to+`"}`)
+			switch good := slices.Contains(allowed, to); {
+			case good && (err != nil || !bytes.Contains(res.Structured, []byte(`"before":"`+from+`","after":"`+to+`"`))):
+				t.Errorf("%s → %s: %s %v", from, to, res.Structured, err)
+			case !good && (err == nil || !strings.HasSuffix(problem.Of(err).Detail, "; from "+from+" it can go to "+strings.Join(allowed, ", "))):
+				t.Errorf("%s → %s: %v", from, to, err)
+			}
+		}
+	}
+}
+
+// TestSchemas keeps the tools as agents see them, and what those for records, actions and changes cost: at most 1,500 tokens of four bytes.
+func TestSchemas(t *testing.T) {
+	x := newTracker(t, nil)
+	size := 0
+	for _, tl := range x.room.Tools() {
+		doc, err := json.Marshal(map[string]any{"name": tl.Name, "title": tl.Title, "description": tl.Description, "inputSchema": tl.Input, "outputSchema": tl.Output,
+			"annotations": map[string]bool{"readOnlyHint": tl.Annotations.ReadOnly, "destructiveHint": tl.Annotations.Destructive, "idempotentHint": tl.Annotations.Idempotent, "openWorldHint": tl.Annotations.OpenWorld}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tl.Category != tool.Custom && tl.Scope != identity.Schema {
+			size += len(doc)
+		}
+		var indented bytes.Buffer
+		if err := json.Indent(&indented, doc, "", "  "); err != nil {
+			t.Fatal(err)
+		}
+		indented.WriteByte('\n')
+		file := filepath.Join("testdata", "schemas", tl.Name+".json")
+		if *update {
+			if err := os.WriteFile(file, indented.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(string(want), indented.String()); d != "" {
+			t.Errorf("%s: %s", tl.Name, d)
+		}
+	}
+	if size > 4*1500 {
+		t.Errorf("the tools are %d bytes, %d tokens; at most 1,500", size, size/4)
+	}
+	t.Logf("%d bytes", size)
+}
+
+// TestWait has a wait that ends without a decision, and one whose caller goes.
+func TestWait(t *testing.T) {
+	x := newTracker(t, nil)
+	bot := x.bot()
+	res, err := x.call(bot, "add_comment", `{"issueId":"`+x.first(`{"status":"Todo"}`, "id")+`","content":"x"}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := regexp.MustCompile(`01[0-9a-z]{24}`).FindString(string(res.Structured))
+	start := time.Now()
+	res, err = x.call(bot, "wait_for_change", `{"change_id":"`+id+`","timeout":1}`)
+	if err != nil || !bytes.Contains(res.Structured, []byte(`"status":"pending_review"`)) || time.Since(start) < 900*time.Millisecond {
+		t.Error(string(res.Structured), err, time.Since(start))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	args, _ := value.Read([]byte(`{"change_id":"`+id+`","timeout":50}`), 0)
+	if _, err := x.set.Call(ctx, bot, tool.Request{Name: "wait_for_change", Arguments: args}); err == nil {
+		t.Error("a wait outlives its caller")
+	}
+}
+
+// TestFunction has an action whose target is a function of the program: it runs once, behind an approval, with what was
+// approved; what it says of itself ends the change.
+func TestFunction(t *testing.T) {
+	var runs []functions.Run
+	var fails error
+	x := newTracker(t, func(c *config.Config, o *bailiwick.Options) {
+		object := func(text string) value.Value {
+			v, err := value.Read([]byte(text), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
+		c.Actions = append(c.Actions, action.Declaration{Name: "remind", On: "tracker.issues", Do: action.Go, Tool: true, Input: object(`{"properties":{"text":{"type":"string"}}}`),
+			Set: object(`{"text":{"$cel":"input.text"},"title":{"$cel":"record == null ? \"\" : record.title"},"by":{"$cel":"principal.owner"}}`)})
+		o.Actions = map[string]functions.Function{"remind": func(_ context.Context, r functions.Run) error {
+			runs = append(runs, r)
+			return fails
+		}}
+	})
+	bot, id := x.bot(), x.first(`{"status":"Todo"}`, "id")
+	rita := x.gateway.Desk(x.token(identity.Human, "rita", identity.Read, identity.Review), "visit")
+	res, err := x.call(bot, "call_method", `{"class_name":"issues","method_name":"remind","object_id":"`+id+`","arguments":{"text":"soon","dry_run":true}}`)
+	if want := `"supports_real_dry_run":false,"would_call":{"class_name":"issues","method_name":"remind","object_id":"` + id + `","arguments":{"text":"soon"}}}`; err != nil || !strings.HasSuffix(string(res.Structured), want) {
+		t.Errorf("got %s %v\nwant %s", res.Structured, err, want)
+	}
+	for i, tt := range []struct {
+		fails error
+		want  change.State
+	}{{nil, change.Applied}, {problem.New(problem.Conflict, "the post is closed"), change.Failed}} {
+		fails = tt.fails
+		res, err := x.call(bot, "remind", `{"object_id":"`+id+`","text":"soon `+fmt.Sprint(i)+`"}`)
+		if err != nil || len(runs) != i {
+			t.Fatal(problem.Of(err), runs)
+		}
+		change := regexp.MustCompile(`01[0-9a-z]{24}`).FindString(string(res.Structured))
+		sheet, err := rita.Sheet(t.Context(), change)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sheet, err = rita.Approve(t.Context(), change, sheet.Digest, ""); err != nil || sheet.State != tt.want {
+			t.Fatalf("%v %+v", err, sheet)
+		}
+		if len(runs) != i+1 || runs[i].Change != change || runs[i].Record != id || runs[i].Class != "tracker.issues" || !strings.HasPrefix(runs[i].Input.String(), `{"text":"soon `+fmt.Sprint(i)+`","title":"`) {
+			t.Errorf("%+v", runs)
+		}
+		if tt.fails != nil && sheet.Outcome != "the post is closed; nothing was written" {
+			t.Error(sheet.Outcome)
+		}
+	}
+}
+
+// TestClass has a class made and another refused: a person sees what it is made of.
+func TestClass(t *testing.T) {
+	x := newTracker(t, func(c *config.Config, _ *bailiwick.Options) { c.Rules.Gates.SchemaWrites = policy.Review })
+	res, err := x.call(x.bot(), "create_class", `{"class_name":"notes","fields":[{"name":"id","type":"integer","required":true},{"name":"text","type":"string"}],"reason":"x"}`)
+	want := `{"status":"pending_review","change_id":"ID","summary":"Create the class notes","diff":[{"op":"schema","class_name":"notes","fields":[{"field":"fields","before":null,` +
+		`"after":"[{\"name\":\"id\",\"type\":\"integer\",\"required\":true},{\"name\":\"text\",\"type\":\"string\"}]"}]}],"expires_at":"TIME","url":"https://b.example/console/changes/ID","next":"wait_for_change"}`
+	if got, _, _ := strings.Cut(said(res, err), "\n"); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+	rita := x.gateway.Desk(x.token(identity.Human, "rita", identity.Read, identity.Review), "visit")
+	id := regexp.MustCompile(`01[0-9a-z]{24}`).FindString(string(res.Structured))
+	sheet, err := rita.Sheet(t.Context(), id)
+	if err != nil || !sheet.CanApprove {
+		t.Fatalf("%v %+v", err, sheet)
+	}
+	if sheet, err = rita.Approve(t.Context(), id, sheet.Digest, ""); err != nil || sheet.State != change.Applied {
+		t.Fatalf("%v %+v", err, sheet)
+	}
+	for args, want := range map[string]string{
+		`{"class_name":"x","source":"traker","fields":[{"name":"a","type":"string"}]}`: `invalid_argument /source: there is no source "traker"; did you mean tracker?`,
+		`{"class_name":"x","fields":[{"name":"a","type":"blob"}]}`:                     `invalid_argument /fields/0/type: fields/0/type is one of string, integer, double, decimal, boolean, date, day, uuid, json [/fields/0/type enum]`,
+	} {
+		if got := said(x.call(x.bot(), "create_class", args)); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", args, got, want)
+		}
+	}
+	if got := said(x.call(x.bot(), "delete_class", `{"class_name":"api_keys"}`)); got != `not_found /class_name: there is no class "api_keys"` {
+		t.Error("a hidden class:", got)
+	}
+}

@@ -1,0 +1,125 @@
+package changes
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
+	"github.com/bailiwick-dev/bailiwick/tool"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+const changeArgument = `"change_id":{"type":"string"}`
+
+// mine completes a tool over the changes of the asker.
+func (r *Room) mine(t tool.Tool) tool.Tool {
+	t.Category, t.Offered = tool.Changes, r.anything
+	if t.Annotations == (tool.Annotations{}) {
+		t.Annotations = tool.Annotations{ReadOnly: true, Idempotent: true}
+	}
+	if t.Timeout == 0 {
+		t.Timeout = mineTimeout
+	}
+	return t
+}
+
+func (r *Room) listMyChanges() tool.Tool {
+	var states []string
+	for _, s := range change.States() {
+		states = append(states, `"`+string(s)+`"`)
+	}
+	return r.mine(tool.Tool{
+		Name: "list_my_changes", Title: "List my changes",
+		Description: "Your changes, newest first; before: a change_id.",
+		Input:       object("", `"state":{"type":"string","enum":[`+strings.Join(states, ",")+`]}`, `"limit":{"type":"integer","minimum":1,"maximum":100}`, `"before":{"type":"string"}`),
+		Output:      read(`{"type":"object","properties":{"changes":{"type":"array"}}}`),
+		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
+			f := change.Filter{Before: word(in, "before"), Limit: 20}
+			if s := word(in, "state"); s != "" {
+				f.States = []change.State{change.State(s)}
+			}
+			if n, ok := in.Get("limit"); ok {
+				most, _ := n.AsInt()
+				f.Limit = int(most)
+			}
+			rows, more, err := c.Changes(ctx, f)
+			if err != nil {
+				return tool.Result{}, err
+			}
+			return listed(rows, more), nil
+		},
+	})
+}
+
+// listed is rows of changes, one line each.
+func listed(rows []review.Row, more bool) tool.Result {
+	list := make([]value.Value, len(rows))
+	var out strings.Builder
+	for i, row := range rows {
+		expires := value.OfTime(row.Expires).String()
+		list[i] = value.OfObject([]value.Member{text("change_id", row.ID), text("status", status(row.State)), text("summary", row.Title), text("op", row.Op),
+			member("approvals", value.OfInt(int64(row.Approvals))), member("needed", value.OfInt(int64(row.Need))),
+			text("created_at", value.OfTime(row.Created).String()), text("expires_at", expires)})
+		fmt.Fprintf(&out, "%s %s: %s\n", row.ID, status(row.State), row.Title)
+	}
+	if len(rows) == 1 {
+		out.WriteString("1 change")
+	} else {
+		fmt.Fprintf(&out, "%d changes", len(rows))
+	}
+	if more {
+		out.WriteString(", and there are more")
+	}
+	doc := value.OfObject([]value.Member{member("changes", value.OfArray(list)), member("has_more", value.OfBool(more))})
+	return tool.Result{Structured: doc.AppendJSON(nil), Text: out.String()}
+}
+
+func (r *Room) getChange() tool.Tool {
+	return r.mine(tool.Tool{
+		Name: "get_change", Title: "Get a change", Description: "A change of yours, and what people said.",
+		Input: object("change_id", changeArgument), Output: read(output),
+		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
+			return r.told(c.Change(ctx, word(in, "change_id")))
+		},
+	})
+}
+
+// longest is how long wait_for_change waits at most (design 05), usual how long when nobody says.
+const longest, usual = 50, 30
+
+func (r *Room) waitForChange() tool.Tool {
+	return r.mine(tool.Tool{
+		Name: waitTool, Title: "Wait for a change", Description: "Wait for a decision, up to timeout seconds.",
+		Input:  object("change_id", changeArgument, fmt.Sprintf(`"timeout":{"type":"integer","minimum":0,"maximum":%d}`, longest)),
+		Output: read(output), Timeout: waitTimeout,
+		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
+			seconds := int64(usual)
+			if v, ok := in.Get("timeout"); ok {
+				seconds, _ = v.AsInt()
+			}
+			return r.told(c.WaitForChange(ctx, word(in, "change_id"), time.Duration(seconds)*time.Second))
+		},
+	})
+}
+
+func (r *Room) cancelChange() tool.Tool {
+	return r.mine(tool.Tool{
+		Name: "cancel_change", Title: "Cancel a change", Description: "Take back a change of yours.",
+		Input: object("change_id", changeArgument), Output: read(output), Scope: identity.Read, Annotations: tool.Annotations{Idempotent: true},
+		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
+			return r.told(c.CancelChange(ctx, word(in, "change_id")))
+		},
+	})
+}
+
+func (r *Room) told(s *review.Sheet, err error) (tool.Result, error) {
+	if err != nil {
+		return tool.Result{}, err
+	}
+	return r.answer(s), nil
+}

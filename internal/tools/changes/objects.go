@@ -1,0 +1,205 @@
+package changes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/tool"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+const (
+	classArgument  = `"class_name":{"type":"string"}`
+	idArgument     = `"object_id":{"type":"string","minLength":1}`
+	dataArgument   = `"data":{"type":"object","minProperties":1}`
+	reasonArgument = `"reason":{"type":"string"}`
+)
+
+func (r *Room) createObject() tool.Tool {
+	return r.object(tool.Tool{Name: "create_object", Title: "Propose a record",
+		Description: "Propose a new record; reason tells people why. A person decides.",
+		Input:       object("class_name,data", classArgument, dataArgument, reasonArgument)}, write.OpCreate)
+}
+
+func (r *Room) updateObject() tool.Tool {
+	return r.object(tool.Tool{Name: "update_object", Title: "Propose an update",
+		Description: "Propose other values for fields of a record.",
+		Input:       object("class_name,object_id,data", classArgument, idArgument, dataArgument, reasonArgument)}, write.OpUpdate)
+}
+
+func (r *Room) deleteObject() tool.Tool {
+	t := r.object(tool.Tool{Name: "delete_object", Title: "Propose a deletion",
+		Description: "Propose to delete a record.",
+		Input:       object("class_name,object_id", classArgument, idArgument, reasonArgument)}, write.OpDelete)
+	t.Annotations.Destructive = true
+	return t
+}
+
+// object completes a tool that proposes one raw write.
+func (r *Room) object(t tool.Tool, op write.Op) tool.Tool {
+	t.Output, t.Annotations, t.Writes, t.Proposes, t.Category, t.Timeout = read(output), proposes(), policy.WriteRaw, true, tool.Mutation, proposeTimeout
+	t.Offered = r.offers(op)
+	name := t.Name
+	t.Handle = func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
+		w := writeOf(op, in)
+		return r.propose(ctx, c, write.Request{Writes: []write.Write{w}, Tool: name, Input: in, Reason: word(in, "reason")}, false)
+	}
+	return t
+}
+
+// writeOf reads the write that arguments ask for; they fit the schema.
+func writeOf(op write.Op, in value.Value) write.Write {
+	data, _ := in.Get("data")
+	class, id := word(in, "class_name"), word(in, "object_id")
+	switch op {
+	case write.OpCreate:
+		return &write.Create{Class: class, Data: data}
+	case write.OpUpdate:
+		return &write.Update{Class: class, ID: id, Data: data}
+	}
+	return &write.Delete{Class: class, ID: id}
+}
+
+// word is the text of an argument, "" where it isn't given.
+func word(in value.Value, name string) string {
+	v, _ := in.Get(name)
+	return v.Text()
+}
+
+// object is a closed input schema; must are the names of what is needed, apart by commas.
+func object(must string, properties ...string) []byte {
+	required := ""
+	if must != "" {
+		required = `"required":["` + strings.ReplaceAll(must, ",", `","`) + `"],`
+	}
+	return []byte(`{"type":"object","additionalProperties":false,` + required + `"properties":{` + strings.Join(properties, ",") + `}}`)
+}
+
+// proposeChanges asks for several writes at once.
+func (r *Room) proposeChanges() tool.Tool {
+	return tool.Tool{
+		Name: "propose_changes", Title: "Propose several writes",
+		Description: "Propose up to 100 writes to one source as one change, all or none. after: change_ids to be applied before.",
+		Input: object("writes", `"writes":{"type":"array","minItems":1,"maxItems":100,"items":{"type":"object","additionalProperties":false,"required":["op","class_name"],"properties":{"op":{"type":"string","enum":["create","update","delete"]},`+
+			`"class_name":{"type":"string"},"object_id":{"type":"string"},"data":{"type":"object"}}}}`,
+			`"summary":{"type":"string","maxLength":200}`, reasonArgument, `"after":{"type":"array","items":{"type":"string"}}`),
+		Output: read(output), Annotations: proposes(), Writes: policy.WriteRaw, Scope: identity.Write, Proposes: true, Category: tool.Mutation, Timeout: proposeTimeout,
+		Offered: r.offers(write.OpCreate, write.OpUpdate, write.OpDelete),
+		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
+			req := write.Request{Tool: "propose_changes", Input: in, Reason: word(in, "reason"), Title: word(in, "summary")}
+			list, _ := in.Get("writes")
+			for i, item := range list.List() {
+				op := write.Op(word(item, "op"))
+				if err := complete(op, item, fmt.Sprintf("/writes/%d", i)); err != nil {
+					return tool.Result{}, err
+				}
+				req.Writes = append(req.Writes, writeOf(op, item))
+			}
+			after, _ := in.Get("after")
+			for _, id := range after.List() {
+				req.After = append(req.After, id.Text())
+			}
+			res, err := r.propose(ctx, c, req, false)
+			if p, ok := errors.AsType[*problem.Error](err); ok && len(req.Writes) == 1 && p.Pointer != "" && !strings.HasPrefix(p.Pointer, "/after") {
+				q := *p
+				q.Pointer = "/writes/0" + p.Pointer
+				err = &q
+			}
+			return res, err
+		},
+	}
+}
+
+// complete refuses an item that lacks what its op needs, or has what it doesn't take.
+func complete(op write.Op, item value.Value, at string) error {
+	for _, part := range []struct {
+		name  string
+		takes bool
+	}{{"object_id", op != write.OpCreate}, {"data", op != write.OpDelete}} {
+		v, has := item.Get(part.name)
+		switch empty := v.Kind() == value.Object && len(v.Members()) == 0 || v.Kind() == value.String && v.Text() == ""; {
+		case has && !part.takes:
+			return invalid(at+"/"+part.name, fmt.Sprintf("%s takes no %s", op, part.name))
+		case part.takes && (!has || empty):
+			return invalid(at+"/"+part.name, fmt.Sprintf("%s needs %s", op, part.name))
+		}
+	}
+	return nil
+}
+
+func invalid(at, detail string) error {
+	return &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: detail}
+}
+
+// createClass asks for a new class.
+func (r *Room) createClass() tool.Tool {
+	return tool.Tool{
+		Name: "create_class", Title: "Propose a class",
+		Description: "Propose a new class. source: where there are several.",
+		Input: object("class_name,fields", classArgument, `"source":{"type":"string"}`,
+			`"fields":{"type":"array","minItems":1,"items":{"type":"object","additionalProperties":false,"required":["name","type"],"properties":{"name":{"type":"string"},`+
+				`"type":{"type":"string","enum":["string","integer","double","decimal","boolean","date","day","uuid","json"]},"required":{"type":"boolean"}}}}`, reasonArgument),
+		Output: read(output), Annotations: proposes(), Writes: policy.WriteSchema, Scope: identity.Schema, Proposes: true, Category: tool.Mutation, Timeout: proposeTimeout,
+		Offered: func(who identity.Principal) bool { return len(r.sources(who)) > 0 },
+		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
+			source, err := r.source(c.Who(), word(in, "source"))
+			if err != nil {
+				return tool.Result{}, err
+			}
+			fields, _ := in.Get("fields")
+			w := &write.CreateClass{Source: source, Class: word(in, "class_name"), Fields: fields}
+			return r.propose(ctx, c, write.Request{Writes: []write.Write{w}, Tool: "create_class", Title: "Create the class " + w.Class, Input: in, Reason: word(in, "reason")}, false)
+		},
+	}
+}
+
+// deleteClass asks for a class to go.
+func (r *Room) deleteClass() tool.Tool {
+	return tool.Tool{
+		Name: "delete_class", Title: "Propose to drop a class",
+		Description: "Propose to delete a class that holds no records.",
+		Input:       object("class_name", classArgument, reasonArgument),
+		Output:      read(output), Annotations: tool.Annotations{Destructive: true, Idempotent: true}, Writes: policy.WriteSchema, Scope: identity.Schema, Proposes: true,
+		Category: tool.Mutation, Timeout: proposeTimeout,
+		Offered: func(who identity.Principal) bool { return len(r.sources(who)) > 0 },
+		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
+			w := &write.DeleteClass{Class: word(in, "class_name")}
+			return r.propose(ctx, c, write.Request{Writes: []write.Write{w}, Tool: "delete_class", Title: "Delete the class " + w.Class, Input: in, Reason: word(in, "reason")}, false)
+		},
+	}
+}
+
+// sources are those that who sees something of.
+func (r *Room) sources(who identity.Principal) []string {
+	var out []string
+	for _, v := range r.gateway.Views(who) { // ordered by source
+		if len(out) == 0 || out[len(out)-1] != v.Source() {
+			out = append(out, v.Source())
+		}
+	}
+	return out
+}
+
+// source returns the source that who names, or the only one.
+func (r *Room) source(who identity.Principal, name string) (string, error) {
+	known := r.sources(who)
+	switch {
+	case name == "" && len(known) == 1:
+		return known[0], nil
+	case name == "":
+		return "", invalid("/source", "name the source: "+strings.Join(known, ", "))
+	}
+	for _, s := range known {
+		if s == name {
+			return s, nil
+		}
+	}
+	return "", invalid("/source", fmt.Sprintf("there is no source %q%s", problem.Cut(name), problem.DidYouMean(problem.Nearest(name, known, 1))))
+}

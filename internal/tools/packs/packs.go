@@ -1,0 +1,184 @@
+// Package packs is tools over single operations of HTTP APIs, as packs declare them.
+//
+// It stands beside package tool/api: both call what the asker sees of an API and nothing else. A tool reads through the
+// call, and what writes is proposed: people see the request before it is sent. Scopes are those of the annotations, and
+// are looked at before anything is sent. A tool is there for whom the API has all of its operations, and hides nothing
+// that the tool would have to keep.
+package packs
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/pack"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
+	"github.com/bailiwick-dev/bailiwick/internal/tools/changes"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/tool"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// timeout is how long a call may take: a few reads, and one of its own.
+const timeout = 60 * time.Second
+
+// A Room is the tools of packs over one gateway.
+type Room struct {
+	changes *changes.Room
+	now     func() time.Time
+}
+
+// New returns the tools over the gateway of c, which tells agents of what they propose; nil for tools that are named and
+// not called.
+func New(c *changes.Room) *Room { return &Room{c, time.Now} }
+
+// An API is the tools over one API.
+type API struct {
+	Name        string // of the source
+	Site        string // what links begin with: the address of the API
+	Tools       []*pack.Tool
+	Underscores bool // names are written with letters, digits and _ alone: platform_list_teams
+}
+
+// Tools returns the tools over an API.
+func (r *Room) Tools(a API) []tool.Tool {
+	out := make([]tool.Tool, len(a.Tools))
+	for i, t := range a.Tools {
+		out[i] = r.tool(a, t)
+	}
+	return out
+}
+
+// Needs returns the scope that annotations ask for.
+func Needs(a pack.Annotations) identity.Scope {
+	switch {
+	case a.ReadOnly:
+		return identity.Read
+	case a.Destructive:
+		return identity.Delete
+	}
+	return identity.Write
+}
+
+func (r *Room) tool(a API, t *pack.Tool) tool.Tool {
+	name := t.Name
+	if a.Underscores {
+		name = pack.Underscored(name)
+	}
+	is := t.Annotations
+	out := tool.Tool{Name: name, Title: t.Title, Description: t.Description, Input: t.Input, Output: t.Output, Scope: Needs(is),
+		Annotations: tool.Annotations{ReadOnly: is.ReadOnly, Destructive: is.Destructive, Idempotent: is.Idempotent, OpenWorld: is.OpenWorld},
+		Category:    tool.Platform, Timeout: timeout, Offered: r.offered(a.Name, t)}
+	if t.Writes {
+		out.Writes, out.Proposes = policy.WriteAction, true
+	}
+	out.Handle = func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
+		var doubts []write.Doubt
+		if t.Against.Class != "" {
+			var err error
+			if doubts, err = c.Fits(ctx, t.Against, t.Arguments(), t.Filled(in)); err != nil {
+				return tool.Result{}, err
+			}
+		}
+		reads := &reader{call: c, api: a.Name}
+		done, err := t.Run(ctx, pack.Call{Who: c.Who(), Input: in, Site: a.Site, Now: r.now(), Reader: reads})
+		switch {
+		case err != nil:
+			return tool.Result{}, err
+		case done.Write != nil:
+			return r.propose(ctx, c, proposal{api: a.Name, tool: name, of: t, done: done, in: in, doubts: doubts})
+		}
+		return told(done.Result, reads.notes), nil
+	}
+	return out
+}
+
+// offered returns whether an API shows who all that t calls, and what it keeps.
+func (r *Room) offered(api string, t *pack.Tool) func(identity.Principal) bool {
+	return func(who identity.Principal) bool {
+		all := r.changes.Gateway().APIs(who)
+		i := slices.IndexFunc(all, func(reach *calls.Reach) bool { return reach.Name == api })
+		if i < 0 {
+			return false
+		}
+		// The document may have been read anew since t was compiled over it.
+		hidden := func(op *spec.Operation) bool {
+			return !slices.ContainsFunc(all[i].View.Operations(), func(has *spec.Operation) bool {
+				return has.ID == op.ID && has.Method == op.Method && has.Path == op.Path
+			})
+		}
+		return !slices.ContainsFunc(t.Operations, hidden) && !slices.ContainsFunc(t.Sees, func(name string) bool { return !all[i].Shows(name) })
+	}
+}
+
+// A reader reads an API as the asker of a call may.
+type reader struct {
+	call  *bailiwick.Call
+	api   string
+	notes []string // of the answers, for the agent
+}
+
+// Read implements pack.Reader.
+func (r *reader) Read(ctx context.Context, of pack.Request) (value.Value, error) {
+	got, err := r.call.CallAPI(ctx, bailiwick.APIRead{API: r.api, Operation: of.Operation, Arguments: of.Arguments, Fields: of.Fields})
+	switch {
+	case err != nil:
+		return value.Value{}, err
+	case of.Whole && got.Part:
+		return value.Value{}, &problem.Error{Code: problem.BudgetExceeded, Kind: "cut_answer", Detail: "the API has more to say than can be looked at in one call, so this can't be told for sure",
+			Suggestion: "look for it with a tool that lists"}
+	case !of.Whole:
+		r.notes = append(r.notes, got.Notes...)
+	}
+	return got.Body, nil
+}
+
+// told is a result as agents read it.
+func told(result value.Value, notes []string) tool.Result {
+	var said strings.Builder
+	said.Write(result.AppendJSON(nil))
+	said.WriteByte('\n')
+	if notes != nil {
+		list := make([]value.Value, len(notes))
+		for i, note := range notes {
+			list[i] = value.OfString(note)
+			said.WriteString("Note: " + note + "\n")
+		}
+		members := slices.Clone(result.Members())
+		result = value.OfObject(append(members, value.Member{Name: "_notes", Value: value.OfArray(list)}))
+	}
+	return tool.Result{Structured: result.AppendJSON(nil), Text: said.String()}
+}
+
+// A proposal is a call of a tool that writes.
+type proposal struct {
+	api, tool string
+	of        *pack.Tool
+	done      *pack.Outcome
+	in        value.Value
+	doubts    []write.Doubt // what speaks against it and the agent may not be told
+}
+
+// propose files what a tool wants written, and tells the agent of it. Where it ran at once, its result is told too.
+func (r *Room) propose(ctx context.Context, c *bailiwick.Call, p proposal) (tool.Result, error) {
+	reason, _ := p.in.Get(pack.ReasonArgument)
+	call := &write.Call{Source: p.api, Operation: p.done.Write.Operation, Request: calls.Kept(p.done.Write.Arguments)}
+	sheet, err := c.Propose(ctx, write.Request{Writes: []write.Write{call}, Tool: p.tool, Title: p.done.Title, Input: p.in, Reason: reason.Text(), Doubts: p.doubts})
+	if err != nil {
+		return tool.Result{}, p.of.Place(err, p.done)
+	}
+	if sheet.State == change.Applied {
+		// What was written stays written, whatever the API answers.
+		if picked, err := p.done.Applied(sheet.Answer); err == nil {
+			sheet.Answer = picked
+		}
+	}
+	return r.changes.Answer(sheet), nil
+}

@@ -1,0 +1,115 @@
+// Package typecheck gives the names in a query their fields, and what it computes a type.
+//
+// It stands inside of policy, which hands it views and nothing else: a name that no view or stage before yields is
+// unknown, in the same bytes whether it is hidden or has never existed. Filter binds a where object to a scope, Pipeline
+// binds stages, each to the columns that the stage before gives. What is ill-typed is refused here, with the JSON
+// pointer of the place, so that nothing after it can fail on what a record holds.
+package typecheck
+
+import (
+	"fmt"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// Relations opens the classes that a query names, as views of one principal.
+type Relations interface {
+	// Open returns the view of the class called name, or a refusal in the same bytes whether the class is hidden or has
+	// never existed. at is the JSON pointer of the name.
+	Open(name, at string) (*Relation, error)
+	// Named notes that a pipeline names a field of a view.
+	Named(*schema.Field)
+}
+
+// A Relation is a view of a class.
+type Relation struct {
+	Number int                   // in the plan's Views
+	Name   string                // of the class, as the asker addresses it
+	Scope  Scope                 // what filters over it can name
+	Fields []*schema.Field       // the visible ones
+	Key    []string              // the fields that identify a record; nil when not all of them are visible
+	Masks  map[string]*mask.Mask // by field; those that aren't masked are missing
+}
+
+// Pipeline binds the stages of q to from, the view of its class, and to the views that relations opens. It returns notes
+// on conditions that can't hold.
+func Pipeline(q *query.Pipeline, from *Relation, relations Relations) (*plan.Program, []string, error) {
+	b := &binder{relations: relations, seed: fmt.Sprintf("%x", q.Digest())}
+	r := b.start(from)
+	if err := r.stages(q.Stages); err != nil {
+		return nil, nil, err
+	}
+	return r.program, b.notes, nil
+}
+
+// A binder binds one query.
+type binder struct {
+	relations Relations
+	notes     []string
+	seed      string // of samples
+}
+
+// records are what a stage is bound to: the columns that the stage before gives, of one program.
+type records struct {
+	*binder
+	program *plan.Program
+	shape   *plan.Shape
+	unknown func(path query.Path, at string) error // refuses a name
+	keep    []int                                  // columns that must not be lost though nobody names them
+	outer   *records                               // what a Nest's program is computed for; nil outside of one
+	lets    map[string]typed.Node                  // variables over outer
+	used    bool                                   // the program names outer
+}
+
+// start begins a program over a view.
+func (b *binder) start(from *Relation) *records {
+	shape := plan.Shape{Columns: make([]plan.Column, len(from.Fields))}
+	for i, f := range from.Fields {
+		c := plan.Column{Path: query.Path{f.Name}, Type: f.Type, Field: f, NotNull: f.NotNull, ID: from.Scope.ID(f.Name), Mask: from.Masks[f.Name]}
+		c.Class, c.ClassKey = from.Scope.Pointer(f.Name)
+		if f.Type == schema.Array {
+			c.Type, c.List = schema.JSON, true
+		}
+		shape.Columns[i] = c
+	}
+	for _, k := range from.Key {
+		shape.Order = append(shape.Order, plan.Place{Column: shape.Find(k)})
+	}
+	if from.Key == nil { // every field, so that records in one place can't be told apart
+		for i := range shape.Columns {
+			if shape.Columns[i].Mask == nil { // else it leaves as null
+				shape.Order = append(shape.Order, plan.Place{Column: i})
+			}
+		}
+	}
+	r := &records{binder: b, program: &plan.Program{From: from.Number, Base: shape}}
+	r.shape = &r.program.Base
+	r.unknown = func(path query.Path, at string) error {
+		_, _, _, err := from.Scope.Field(path, at)
+		return err
+	}
+	return r
+}
+
+// add adds a stage; what follows is bound to its columns.
+func (r *records) add(s plan.Stage) {
+	r.program.Stages = append(r.program.Stages, s)
+	r.shape = s.Out()
+}
+
+// computed refuses a name among columns that stages made.
+func (r *records) computed(path query.Path, at string) error {
+	var names []string
+	for _, c := range r.shape.Columns {
+		if c.Path != nil {
+			names = append(names, c.Key(), c.Path[0])
+		}
+	}
+	return &problem.Error{Code: problem.InvalidQuery, Kind: "unknown_field", Pointer: at,
+		Detail: fmt.Sprintf("unknown field %q: the stage before doesn't give it", problem.Cut(path.String())), Near: problem.Nearest(path.String(), names, 3)}
+}

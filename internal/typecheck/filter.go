@@ -1,0 +1,274 @@
+package typecheck
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strconv"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A Scope is what the paths of a filter can name.
+type Scope interface {
+	// Field returns the field that path leads to or into, the key that names it in a bound path, and how many parts of
+	// path name it; or a refusal for the place at.
+	Field(path query.Path, at string) (f *schema.Field, key string, parts int, err error)
+	// ID reports whether the field with that key holds ids.
+	ID(key string) bool
+	// Pointer returns the class that a pointer leads to, as the asker addresses it, and the field of that class whose
+	// value it holds; "" for what is no pointer.
+	Pointer(key string) (class, field string)
+}
+
+// Filter gives every operand of f the kind of the field it is compared with, and replaces what can't match by Never.
+// Each such replacement is told in a note, so that an agent doesn't take "no such records" for an answer. relations
+// opens the classes that f names; nil refuses them.
+func Filter(f query.Filter, s Scope, relations Relations) (query.Filter, []string, error) {
+	b := &filters{scope: s, relations: relations}
+	out, err := b.filter(f)
+	return out, b.notes, err
+}
+
+// filters binds the filters of one scope.
+type filters struct {
+	scope     Scope
+	relations Relations
+	notes     []string
+}
+
+func (b *filters) filter(f query.Filter) (query.Filter, error) {
+	switch f := f.(type) {
+	case nil:
+		return nil, nil
+	case query.And:
+		parts, err := b.all(f)
+		return query.And(parts), err
+	case query.Or:
+		parts, err := b.all(f)
+		return query.Or(parts), err
+	case query.Not:
+		part, err := b.filter(f.Part)
+		return query.Not{Part: part}, err
+	case query.Compare:
+		return b.compare(f)
+	case query.In:
+		return b.in(f)
+	case query.Exists:
+		_, err := b.target(&f.Path, f.At, true)
+		return f, err
+	case query.Regex:
+		ok, err := b.textual(&f.Path, f.At, "$regex")
+		return orNever(f, ok), err
+	case query.StartsWith:
+		ok, err := b.textual(&f.Path, f.At, "$startsWith")
+		return orNever(f, ok), err
+	case query.Size:
+		ok, err := b.structured(&f.Path, f.At, "$size")
+		return orNever(f, ok), err
+	case query.ElemMatch:
+		match, err := inElement(f.Match)
+		if err != nil {
+			return nil, err
+		}
+		f.Match = match
+		ok, err := b.structured(&f.Path, f.At, "$elemMatch")
+		return orNever(f, ok), err
+	case query.InQuery:
+		return b.inQuery(f)
+	}
+	return nil, problem.New(problem.Internal, fmt.Sprintf("policy can't bind %T", f))
+}
+
+// orNever returns f, or Never where it can't hold.
+func orNever(f query.Filter, can bool) query.Filter {
+	if can {
+		return f
+	}
+	return query.Never{}
+}
+
+func (b *filters) all(parts []query.Filter) ([]query.Filter, error) {
+	if len(parts) == 0 {
+		return nil, problem.New(problem.InvalidQuery, "an empty list of conditions")
+	}
+	out := make([]query.Filter, len(parts))
+	for i, p := range parts {
+		bound, err := b.filter(p)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = bound
+	}
+	return out, nil
+}
+
+// target returns the field that a path begins with, and makes the path a bound one: its first part is the key of the
+// field. A path goes on only into fields that have parts.
+func (b *filters) target(path *query.Path, at string, nullOnly bool) (*schema.Field, error) {
+	f, key, parts, err := b.scope.Field(*path, at)
+	if err != nil {
+		return nil, err
+	}
+	whole := *path
+	if parts > 0 && (parts != 1 || key != whole[0]) {
+		*path = append(query.Path{key}, whole[parts:]...)
+	}
+	if len(*path) > 1 && !f.Type.Structured() {
+		return nil, &problem.Error{Code: problem.InvalidQuery, Pointer: at,
+			Detail: fmt.Sprintf("%q: %s is of type %s and has no parts", whole, f.Name, f.Type)}
+	}
+	if f.Type == schema.Opaque && !nullOnly {
+		return nil, &problem.Error{Code: problem.Unsupported, Pointer: at,
+			Detail: fmt.Sprintf("%s can't be filtered: its type is known to the database alone; only $exists works on it", f.Name)}
+	}
+	return f, nil
+}
+
+func (b *filters) compare(c query.Compare) (query.Filter, error) {
+	f, err := b.target(&c.Path, c.At, c.Value.IsNull())
+	if err != nil {
+		return nil, err
+	}
+	if c.Value.IsNull() {
+		switch c.Op {
+		case query.Gt, query.Lt:
+			return query.Never{}, nil
+		case query.Gte, query.Lte:
+			c.Op = query.Eq // null is at least and at most null, and nothing else is
+		}
+		return c, nil
+	}
+	v, ok := b.operand(f, c.Path, c.Value)
+	if !ok {
+		b.note(c.At, f, c.Value)
+		if c.Op == query.Ne {
+			return query.Not{Part: query.Never{}}, nil
+		}
+		return query.Never{}, nil
+	}
+	c.Value = v
+	return c, nil
+}
+
+func (b *filters) in(in query.In) (query.Filter, error) {
+	f, err := b.target(&in.Path, in.At, false)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]value.Value, 0, len(in.Values))
+	for _, v := range in.Values {
+		bound, ok := v, true
+		if !v.IsNull() {
+			bound, ok = b.operand(f, in.Path, v)
+		}
+		if ok {
+			values = append(values, bound)
+		} else {
+			b.note(in.At, f, v)
+		}
+	}
+	in.Values = values
+	return in, nil
+}
+
+// textual reports whether an operator that matches strings can match what path leads to.
+func (b *filters) textual(path *query.Path, at, op string) (bool, error) {
+	f, err := b.target(path, at, false)
+	if err != nil {
+		return false, err
+	}
+	switch f.Type {
+	case schema.String, schema.UUID, schema.Any, schema.JSON, schema.Array:
+		return true, nil
+	}
+	b.notes = append(b.notes, fmt.Sprintf("%s: %s is of type %s, and %s matches strings alone: it matches nothing", at, f.Name, f.Type, op))
+	return false, nil
+}
+
+// structured reports whether an operator that matches lists can match what path leads to.
+func (b *filters) structured(path *query.Path, at, op string) (bool, error) {
+	f, err := b.target(path, at, false)
+	if err != nil {
+		return false, err
+	}
+	if f.Type.Structured() {
+		return true, nil
+	}
+	b.notes = append(b.notes, fmt.Sprintf("%s: %s is of type %s, and %s matches lists alone: it matches nothing", at, f.Name, f.Type, op))
+	return false, nil
+}
+
+func (b *filters) note(at string, f *schema.Field, v value.Value) {
+	what := v.Kind().String()
+	switch {
+	case v.Kind() == value.String && (f.Type == schema.Date || f.Type == schema.Day):
+		what = "string that isn't an ISO 8601 date"
+	case v.Kind() == value.String && f.Type == schema.UUID:
+		what = "string that isn't a UUID"
+	}
+	b.notes = append(b.notes, fmt.Sprintf("%s: %s is of type %s, which is never like a %s: this comparison matches nothing", at, f.Name, f.Type, what))
+}
+
+// operand returns v as the kind that field f holds, and whether the two are alike at all.
+func (b *filters) operand(f *schema.Field, path query.Path, v value.Value) (value.Value, bool) {
+	if _, ok := v.Get("__type"); ok {
+		class, _ := v.Get("className")
+		if target, _ := b.scope.Pointer(f.Name); target == "" || target != class.Text() {
+			return v, false
+		}
+		v, _ = v.Get("objectId")
+	}
+	if len(path) > 1 || f.Type.Structured() {
+		return v, v.Kind() != value.Date && v.Kind() != value.Day // JSON has no dates
+	}
+	switch f.Type {
+	case schema.Integer, schema.Double, schema.Decimal:
+		if v.Kind() == value.String && b.scope.ID(f.Name) {
+			return idNumber(v.Text())
+		}
+		return v, v.IsNumber()
+	case schema.Boolean:
+		return v, v.Kind() == value.Bool
+	case schema.String:
+		return v, v.Kind() == value.String
+	case schema.UUID:
+		return value.OfUUIDText(v.Text())
+	case schema.Date, schema.Day:
+		if v.Kind() == value.String {
+			return value.OfDateText(v.Text())
+		}
+		return v, v.Kind() == value.Date || v.Kind() == value.Day
+	case schema.Bytes:
+		raw, err := base64.StdEncoding.DecodeString(v.Text())
+		return value.OfBytes(string(raw)), err == nil && v.Kind() == value.String
+	case schema.Any:
+		return v, v.IsNumber() || v.Kind() == value.String
+	}
+	return v, false
+}
+
+// idNumber reads the id of a numeric key. Only the form in which ids are written counts: "042" is no id.
+func idNumber(s string) (value.Value, bool) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	return value.OfInt(n), err == nil && strconv.FormatInt(n, 10) == s
+}
+
+// inElement binds a filter over the elements of a JSON array, which have no declared types.
+func inElement(f query.Filter) (query.Filter, error) {
+	return (&filters{scope: elementScope{&schema.Field{Type: schema.JSON}}}).filter(f)
+}
+
+// elementScope is the element of a JSON array: every path leads into JSON.
+type elementScope struct{ any *schema.Field }
+
+func (s elementScope) Field(path query.Path, _ string) (*schema.Field, string, int, error) {
+	if len(path) == 0 { // the element itself
+		return s.any, "", 0, nil
+	}
+	return s.any, path[0], 1, nil
+}
+func (s elementScope) ID(string) bool                  { return false }
+func (s elementScope) Pointer(string) (string, string) { return "", "" }

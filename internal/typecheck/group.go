@@ -1,0 +1,258 @@
+package typecheck
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+var id_ = query.Path{"_id"}
+
+func (r *records) group(s query.Group) error {
+	key, err := typed.Bind(s.Key, r)
+	if err != nil {
+		return err
+	}
+	return r.grouped(definition{path: id_, node: key, at: s.At}, s.Accumulators)
+}
+
+// grouped adds a Group by the columns of key. A key that is the same for all records makes one group of them.
+func (r *records) grouped(key definition, accumulators []query.Accumulator) error {
+	g := &plan.Group{}
+	constant := key.node.Constant
+	if !constant {
+		m := &mapping{records: r}
+		if err := m.define(key.path, &key.node, key.at); err != nil {
+			return err
+		}
+		for i, e := range m.stage.Columns {
+			k := typed.Node{Expr: e, At: key.at}
+			if err := k.Shown(); err != nil {
+				return err
+			}
+			c := m.stage.Shape.Columns[i]
+			c.Field, c.NotNull = nil, false
+			if c.Type == schema.Any {
+				e, c.Type = plan.ToJSON{X: e}, schema.JSON
+			}
+			g.Keys, g.Shape.Columns = append(g.Keys, e), append(g.Shape.Columns, c)
+			g.Shape.Order = append(g.Shape.Order, plan.Place{Column: i})
+		}
+		g.Shape.Optional = m.stage.Shape.Optional
+	}
+	if err := r.accumulate(&g.Accumulators, &g.Shape, accumulators); err != nil {
+		return err
+	}
+	r.add(g)
+	r.unknown, r.keep = r.computed, nil
+	if constant {
+		return r.project(append([]definition{key}, r.all()...))
+	}
+	return nil
+}
+
+// accumulate binds accumulators, each as a column. Those of an object are one for each of its members.
+func (r *records) accumulate(out *[]plan.Accumulator, shape *plan.Shape, accumulators []query.Accumulator) error {
+	for _, a := range accumulators {
+		n := typed.Node{At: a.At, Expr: plan.Const{T: schema.JSON}, Constant: true}
+		if a.X != nil {
+			var err error
+			if n, err = typed.Bind(a.X, r); err != nil {
+				return err
+			}
+		}
+		path := query.Path{a.Name}
+		for _, c := range shape.Columns {
+			if begins(c.Path, path) {
+				return problem.Invalid(a.At, "%s is there already", a.Name)
+			}
+		}
+		if err := accumulator(a, path, &n, func(acc plan.Accumulator, c plan.Column) {
+			*out, shape.Columns = append(*out, acc), append(shape.Columns, c)
+		}); err != nil {
+			return err
+		}
+		if n.IsObject() && n.Optional && (a.Op == "$first" || a.Op == "$last") {
+			shape.Optional = append(shape.Optional, path)
+		}
+	}
+	return nil
+}
+
+func accumulator(a query.Accumulator, path query.Path, n *typed.Node, add func(plan.Accumulator, plan.Column)) error {
+	c := plan.Column{Path: path}
+	acc := plan.Accumulator{}
+	var err error
+	switch a.Op {
+	case "$count":
+		acc.Op, c.Type, c.NotNull = plan.Count, schema.Integer, true
+	case "$sum":
+		acc.Op, c.Type, c.NotNull = plan.Sum, typed.Number([]typed.Node{*n}), false
+		if n.Constant && value.Equal(n.Expr.(plan.Const).Value, value.OfInt(1)) {
+			acc.Op, c.Type, c.NotNull = plan.Count, schema.Integer, true
+			break
+		}
+		acc.X, err = n.Want(c.Type, a.Op)
+	case "$avg":
+		acc.Op, c.Type = plan.Avg, schema.Double
+		acc.X, err = n.Want(typed.Number([]typed.Node{*n}), a.Op)
+	case "$stdDevPop", "$stdDevSamp":
+		acc.Op, c.Type = plan.StdDevPop, schema.Double
+		if a.Op == "$stdDevSamp" {
+			acc.Op = plan.StdDevSamp
+		}
+		acc.X, err = n.Want(schema.Double, a.Op)
+	case "$push", "$addToSet":
+		acc.Op, c.Type, c.List, c.NotNull = plan.Push, schema.JSON, true, true
+		if a.Op == "$addToSet" {
+			acc.Op = plan.AddToSet
+		}
+		if err = n.Shown(); err == nil {
+			acc.X = n.JSON()
+		}
+	default:
+		return chosen(a, path, n, add)
+	}
+	acc.T = c.Type
+	if err == nil {
+		add(acc, c)
+	}
+	return err
+}
+
+// chosen binds the accumulators that give one of the values: it stays what it is.
+func chosen(a query.Accumulator, path query.Path, n *typed.Node, add func(plan.Accumulator, plan.Column)) error {
+	ops := map[string]plan.Accumulate{"$min": plan.Min, "$max": plan.Max, "$first": plan.First, "$last": plan.Last}
+	acc := plan.Accumulator{Op: ops[a.Op]}
+	picks := acc.Op == plan.First || acc.Op == plan.Last
+	if n.IsObject() {
+		if !picks {
+			return problem.Invalid(a.At, "%s takes a single value, not an object", a.Op)
+		}
+		for i := range n.Members {
+			if err := chosen(a, append(slices.Clone(path), n.Members[i].Name), &n.Members[i].Node, add); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := n.Shown(); err != nil {
+		return err
+	}
+	c := named(n, path)
+	c.Field, c.NotNull = nil, false
+	acc.X = n.Expr
+	if n.Constant {
+		acc.X = typed.Constant(n.Expr.(plan.Const).Value, c.Type)
+	}
+	switch {
+	case c.Type == schema.Any:
+		acc.X, c.Type = n.JSON(), schema.JSON
+	case c.Type == schema.Bytes && !picks:
+		return problem.Invalid(a.At, "%s can't order bytes", a.Op)
+	case n.List && !picks:
+		return problem.Invalid(a.At, "%s takes a single value, not a list; $unwind the list first", a.Op)
+	}
+	acc.T = c.Type
+	add(acc, c)
+	return nil
+}
+
+func (r *records) sortByCount(s query.SortByCount) error {
+	key, err := typed.Bind(s.By, r)
+	if err != nil {
+		return err
+	}
+	count := []query.Accumulator{{Name: "count", Op: "$count", At: s.At}}
+	if err := r.grouped(definition{path: id_, node: key, at: s.At}, count); err != nil {
+		return err
+	}
+	return r.sort(query.SortStage{Order: []query.Sort{{Path: query.Path{"count"}, Desc: true}}, At: s.At})
+}
+
+// counted is what a bucket tells when it isn't asked for anything else.
+func counted(output []query.Accumulator, at string) []query.Accumulator {
+	if len(output) == 0 {
+		return []query.Accumulator{{Name: "count", Op: "$count", At: at}}
+	}
+	return output
+}
+
+func (r *records) bucket(s query.Bucket) error {
+	by, err := typed.Bind(s.By, r)
+	if err != nil {
+		return err
+	}
+	bounds := boundaries(s)
+	other := typed.Node{Expr: plan.Const{Value: s.Default, T: typed.Natural(s.Default)}, Constant: true, At: query.Pointer(s.At, "default")}
+	var c plan.Case
+	var inside []plan.Expr
+	for i := 0; i+1 < len(bounds); i++ {
+		from, lower, err := typed.Alike(by, bounds[i], "$bucket")
+		if err != nil {
+			return err
+		}
+		until, upper, err := typed.Alike(by, bounds[i+1], "$bucket")
+		if err != nil {
+			return err
+		}
+		c.If = append(c.If, plan.Apply{Op: plan.And, T: schema.Boolean, Args: []plan.Expr{
+			plan.Apply{Op: plan.Gte, Args: []plan.Expr{from, lower}, T: schema.Boolean},
+			plan.Apply{Op: plan.Lt, Args: []plan.Expr{until, upper}, T: schema.Boolean}}})
+		bounds[i].Expr = written(lower)
+	}
+	inside = append(inside, c.If...)
+	if s.Default.IsNull() {
+		r.add(&plan.Filter{If: plan.Apply{Op: plan.Or, Args: inside, T: schema.Boolean}, Shape: *r.shape})
+	}
+	values, t, err := typed.Together(append(slices.Clone(bounds[:len(bounds)-1]), other), "$bucket")
+	if err != nil {
+		return err
+	}
+	c.Then, c.Else, c.T = values[:len(values)-1], values[len(values)-1], t
+	return r.grouped(definition{path: id_, node: typed.Node{Expr: c, At: s.At}, at: s.At}, counted(s.Output, s.At))
+}
+
+// written is a constant in the type that it is written in.
+func written(e plan.Expr) plan.Expr {
+	if c, ok := e.(plan.Const); ok {
+		return plan.Const{Value: c.Value, T: typed.Natural(c.Value)}
+	}
+	return e
+}
+
+func (r *records) bucketAuto(s query.BucketAuto) error {
+	by, err := typed.Bind(s.By, r)
+	if err != nil {
+		return err
+	}
+	if by.IsObject() || by.List {
+		return problem.Invalid(s.At, "$bucketAuto takes a single value, not %s", typed.What(&by))
+	}
+	if err := by.Shown(); err != nil {
+		return err
+	}
+	b := &plan.Buckets{By: by.Expr, N: s.Buckets}
+	c := named(&by, id_)
+	c.Field, c.NotNull = nil, false
+	if c.Type == schema.Any {
+		b.By, c.Type = by.JSON(), schema.JSON
+	}
+	for _, name := range strings.Fields("min max") {
+		c.Path = query.Path{"_id", name}
+		b.Shape.Columns = append(b.Shape.Columns, c)
+	}
+	b.Shape.Order = []plan.Place{{Column: 0}}
+	if err := r.accumulate(&b.Accumulators, &b.Shape, counted(s.Output, s.At)); err != nil {
+		return err
+	}
+	r.add(b)
+	r.unknown, r.keep = r.computed, nil
+	return nil
+}

@@ -1,0 +1,257 @@
+package typecheck
+
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// joins reports whether a $lookup and the $unwind after it make a join: each record of the class is looked at by
+// itself, and the list is never seen.
+func joins(l query.Lookup, u query.Unwind) bool {
+	return slices.Equal(u.Path, query.ParsePath(l.As)) && u.Index == "" && l.Local != nil && len(l.Let) == 0 && recordwise(l.Stages)
+}
+
+// recordwise reports whether stages look at each record by itself.
+func recordwise(stages []query.Stage) bool {
+	return !slices.ContainsFunc(stages, func(s query.Stage) bool {
+		switch s.(type) {
+		case query.Match, query.Project, query.AddFields:
+			return false
+		}
+		return true
+	})
+}
+
+// right binds what a $lookup takes from its class. The column foreign is kept, whatever the stages do.
+func (r *records) right(l query.Lookup) (*records, typed.Node, error) {
+	from, err := r.relations.Open(l.From, query.Pointer(l.At, "from"))
+	if err != nil {
+		return nil, typed.Node{}, err
+	}
+	right := r.start(from)
+	right.outer = r
+	if l.Foreign == nil {
+		return right, typed.Node{}, nil
+	}
+	foreign, err := right.Field(l.Foreign, query.Pointer(l.At, "foreignField"))
+	if err != nil {
+		return nil, typed.Node{}, err
+	}
+	if foreign.List {
+		return nil, typed.Node{}, problem.NotSupported(foreign.At, "%s is a list; $lookup compares single values: start from %s and $unwind the list", l.Foreign, from.Name)
+	}
+	return right, foreign, nil
+}
+
+// local returns the value that a record is looked up by.
+func (r *records) local(l query.Lookup) (typed.Node, error) {
+	n, err := r.Field(l.Local, query.Pointer(l.At, "localField"))
+	if err == nil && n.List {
+		err = problem.NotSupported(n.At, "%s is a list; $unwind it first, for $lookup compares single values", l.Local)
+	}
+	return n, err
+}
+
+// pair binds an equality of a record and one of right whose foreign value is kept in a column.
+func pair(local, foreign typed.Node) (plan.Pair, error) {
+	x, y, err := typed.Alike(local, foreign, "$lookup")
+	return plan.Pair{Left: x, Right: y}, err
+}
+
+// kept binds the stages of a lookup and returns the foreign value as a column of what they give: documents, or columns.
+func (right *records) kept(l query.Lookup, foreign typed.Node, documents bool) (typed.Node, error) {
+	at := right.hidden([]typed.Node{foreign})
+	right.keep = at
+	if err := right.stages(l.Stages); err != nil {
+		return typed.Node{}, err
+	}
+	if documents {
+		if err := right.unmasked(l.At); err != nil {
+			return typed.Node{}, err
+		}
+	}
+	return right.column(right.keep[0], query.Pointer(l.At, "foreignField")), nil
+}
+
+func (r *records) join(l query.Lookup, u query.Unwind) error {
+	local, err := r.local(l)
+	if err != nil {
+		return err
+	}
+	right, foreign, err := r.right(l)
+	if err != nil {
+		return err
+	}
+	if foreign, err = right.kept(l, foreign, false); err != nil {
+		return err
+	}
+	if right.used {
+		return problem.NotSupported(l.At, "a $lookup that is unwound can't use the variables of one around it; take the $unwind out, or give it a let of its own")
+	}
+	on, err := pair(local, foreign)
+	if err != nil {
+		return err
+	}
+	j := &plan.Join{Right: right.program, On: []plan.Pair{on}, Keep: u.Keep}
+	as := query.ParsePath(l.As)
+	j.Shape = r.without(as)
+	width := len(j.Shape.Columns)
+	for _, c := range right.shape.Columns {
+		if c.Path != nil {
+			c.Path = append(slices.Clone(as), c.Path...)
+		}
+		c.NotNull = c.NotNull && !u.Keep
+		j.Shape.Columns = append(j.Shape.Columns, c)
+	}
+	for _, o := range right.shape.Order {
+		j.Shape.Order = append(j.Shape.Order, plan.Place{Column: width + o.Column, Desc: o.Desc})
+	}
+	for _, o := range right.shape.Optional {
+		j.Shape.Optional = append(j.Shape.Optional, append(slices.Clone(as), o...))
+	}
+	if u.Keep {
+		j.Shape.Optional = append(j.Shape.Optional, as)
+	}
+	r.add(j)
+	r.unknown = r.computed
+	return nil
+}
+
+func (r *records) lookup(l query.Lookup) error {
+	right, foreign, err := r.right(l)
+	if err != nil {
+		return err
+	}
+	n := &plan.Nest{}
+	var values []typed.Node // what the list is made for: the local value, then the variables
+	if l.Local != nil {
+		local, err := r.local(l)
+		if err != nil {
+			return err
+		}
+		values = append(values, local)
+	}
+	for _, v := range l.Let {
+		x, err := typed.Bind(v.Value, r)
+		if err == nil && x.IsObject() {
+			err = problem.NotSupported(v.At, "a variable of $lookup holds a single value, not an object")
+		}
+		if err != nil {
+			return err
+		}
+		values = append(values, x)
+	}
+	if l.Local != nil && len(l.Let) == 0 && recordwise(l.Stages) {
+		if foreign, err = right.kept(l, foreign, true); err != nil {
+			return err
+		}
+		on, err := pair(values[0], foreign)
+		if err != nil {
+			return err
+		}
+		n.On = []plan.Pair{on}
+	} else if err := r.correlated(l, right, foreign, values); err != nil {
+		return err
+	}
+	n.Right, n.Correlated = right.program, right.used
+	r.nest(n, &n.Shape, query.ParsePath(l.As))
+	return nil
+}
+
+// correlated binds stages that see the record for which they run: its local value and its variables are columns.
+func (r *records) correlated(l query.Lookup, right *records, foreign typed.Node, values []typed.Node) error {
+	at := r.hidden(values)
+	right.lets = map[string]typed.Node{}
+	for i, v := range l.Let {
+		c := at[len(at)-len(l.Let)+i]
+		right.lets[v.Name[0]] = r.column(c, v.At)
+	}
+	if l.Local != nil {
+		column := r.column(at[0], query.Pointer(l.At, "localField"))
+		outer := column
+		outer.Expr = plan.Outer{Up: 1, Column: at[0], T: column.Expr.Type()}
+		x, y, err := typed.Alike(foreign, outer, "$lookup")
+		if err != nil {
+			return err
+		}
+		right.add(&plan.Filter{If: plan.Apply{Op: plan.Same, Args: []plan.Expr{x, y}, T: schema.Boolean}, Shape: *right.shape})
+		right.used = true
+	}
+	if err := right.stages(l.Stages); err != nil {
+		return err
+	}
+	return right.unmasked(l.At)
+}
+
+// nest adds a stage that gives its records one list more, called as.
+func (r *records) nest(s plan.Stage, shape *plan.Shape, as query.Path) {
+	*shape = r.without(as)
+	shape.Columns = append(shape.Columns, plan.Column{Path: as, Type: schema.JSON, List: true, NotNull: true})
+	r.add(s)
+	r.unknown = r.computed
+}
+
+func (r *records) graphLookup(s query.GraphLookup) error {
+	from, err := r.relations.Open(s.From, query.Pointer(s.At, "from"))
+	if err != nil {
+		return err
+	}
+	right := r.start(from)
+	if s.Restrict != nil {
+		if err := right.match(query.Match{Where: s.Restrict, At: query.Pointer(s.At, "restrictSearchWithMatch")}); err != nil {
+			return err
+		}
+	}
+	start, err := typed.Bind(s.Start, r)
+	if err != nil {
+		return err
+	}
+	to, err := right.Field(s.ConnectTo, query.Pointer(s.At, "connectToField"))
+	if err != nil {
+		return err
+	}
+	next, err := right.Field(s.ConnectFrom, query.Pointer(s.At, "connectFromField"))
+	if err != nil {
+		return err
+	}
+	for _, n := range []typed.Node{start, to, next} {
+		if n.IsObject() || n.List || n.Kind() == schema.JSON && !n.IsNull() || n.Kind() == schema.Any {
+			return problem.NotSupported(n.At, "$graphLookup follows single values of a known type, not %s", typed.What(&n))
+		}
+	}
+	if to.Kind() != next.Kind() {
+		return problem.Invalid(next.At, "$graphLookup follows %s to %s: they must be of one type", typed.What(&next), typed.What(&to))
+	}
+	if start.Constant {
+		start = typed.AsID(start, to.Column)
+	}
+	c := &plan.Closure{Right: right.program, Depth: s.MaxDepth, DepthName: s.Depth}
+	if c.Start, err = start.Want(to.Kind(), "$graphLookup"); err != nil {
+		return err
+	}
+	right.keep = right.hidden([]typed.Node{to, next})
+	if err := right.unmasked(s.At); err != nil {
+		return err
+	}
+	c.To, c.From = right.keep[0], right.keep[1]
+	r.nest(c, &c.Shape, query.ParsePath(s.As))
+	return nil
+}
+
+// without returns the columns with those at path or below it hidden.
+func (r *records) without(path query.Path) plan.Shape {
+	out := *r.shape
+	out.Columns = slices.Clone(out.Columns)
+	for i := range out.Columns {
+		if c := &out.Columns[i]; c.Path != nil && (begins(c.Path, path) || begins(path, c.Path)) {
+			c.Path = nil
+		}
+	}
+	out.Order, out.Optional = slices.Clone(out.Order), slices.Clone(out.Optional)
+	return out
+}

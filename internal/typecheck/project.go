@@ -1,0 +1,287 @@
+package typecheck
+
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// MaxColumns is the most columns that records have between two stages: PostgreSQL takes 1,664.
+const MaxColumns = 1000
+
+// A definition is a column, or the columns of an object, and what it is made of.
+type definition struct {
+	path query.Path
+	node typed.Node
+	at   string
+}
+
+// mapping is a Map being made.
+type mapping struct {
+	*records
+	stage plan.Map
+}
+
+// project adds a Map to definitions. Columns that the order needs stay, hidden where no definition passes them on.
+func (r *records) project(defs []definition) error {
+	m := &mapping{records: r}
+	for _, d := range defs {
+		if err := m.define(d.path, &d.node, d.at); err != nil {
+			return err
+		}
+	}
+	m.carry()
+	if len(m.stage.Columns) > MaxColumns {
+		return problem.Invalid(defs[0].at, "the records would have %d fields; at most %d", len(m.stage.Columns), MaxColumns)
+	}
+	r.add(&m.stage)
+	r.unknown = r.computed
+	return nil
+}
+
+// define adds the columns of one definition.
+func (m *mapping) define(path query.Path, n *typed.Node, at string) error {
+	if len(path) > query.MaxPath {
+		return problem.Invalid(at, "objects nest at most %d deep", query.MaxPath)
+	}
+	if n.IsObject() {
+		if n.Optional {
+			m.stage.Shape.Optional = append(m.stage.Shape.Optional, path)
+		}
+		for i := range n.Members {
+			if err := m.define(append(slices.Clone(path), n.Members[i].Name), &n.Members[i].Node, at); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for i := range m.stage.Shape.Columns {
+		if have := m.stage.Shape.Columns[i].Path; begins(have, path) || begins(path, have) {
+			return problem.Invalid(at, "%s and %s can't both be there", have, path)
+		}
+	}
+	m.stage.Columns = append(m.stage.Columns, n.Expr)
+	m.stage.Shape.Columns = append(m.stage.Shape.Columns, named(n, path))
+	return nil
+}
+
+// named is n as a column called path.
+func named(n *typed.Node, path query.Path) plan.Column {
+	_, plain := n.Expr.(plan.Ref)
+	if plain && n.Column != nil {
+		c := *n.Column
+		c.Path = path
+		return c
+	}
+	c := plan.Column{Path: path, Type: n.Expr.Type(), List: n.List}
+	if n.Column != nil {
+		c.ID, c.Class, c.ClassKey = n.Column.ID, n.Column.Class, n.Column.ClassKey
+	}
+	return c
+}
+
+// carry passes on what the order needs, and what must be kept.
+func (m *mapping) carry() {
+	at := func(i int) int {
+		for j, e := range m.stage.Columns {
+			if ref, ok := e.(plan.Ref); ok && ref.Column == i {
+				return j
+			}
+		}
+		c := m.shape.Columns[i]
+		c.Path = nil
+		m.stage.Columns = append(m.stage.Columns, plan.Ref{Column: i, T: c.Type})
+		m.stage.Shape.Columns = append(m.stage.Shape.Columns, c)
+		return len(m.stage.Columns) - 1
+	}
+	for _, o := range m.shape.Order {
+		m.stage.Shape.Order = append(m.stage.Shape.Order, plan.Place{Column: at(o.Column), Desc: o.Desc})
+	}
+	for i, k := range m.keep {
+		m.keep[i] = at(k)
+	}
+}
+
+// begins reports whether path is prefix or stands below it.
+func begins(path, prefix query.Path) bool {
+	return len(path) >= len(prefix) && slices.Equal(path[:len(prefix)], prefix)
+}
+
+// all defines all columns as they are, objects whole, but those that without names.
+func (r *records) all(without ...query.Path) []definition {
+	var defs []definition
+	whole, _ := r.below(nil, "", true)
+	var walk func(path query.Path, n typed.Node)
+	walk = func(path query.Path, n typed.Node) {
+		for _, w := range without {
+			if begins(path, w) {
+				return
+			}
+			if begins(w, path) && n.IsObject() { // a part of it goes: what is left isn't null as a whole any more
+				for _, m := range n.Members {
+					walk(append(slices.Clone(path), m.Name), m.Node)
+				}
+				return
+			}
+		}
+		defs = append(defs, definition{path: path, node: n})
+	}
+	for _, m := range whole.Members {
+		walk(query.Path{m.Name}, m.Node)
+	}
+	return defs
+}
+
+// hidden adds columns that nobody can name, for expressions that are no columns yet, and returns where each is.
+func (r *records) hidden(nodes []typed.Node) []int {
+	out := make([]int, len(nodes))
+	var fresh []int
+	for i := range nodes {
+		if ref, ok := nodes[i].Expr.(plan.Ref); ok {
+			out[i] = ref.Column
+			continue
+		}
+		fresh = append(fresh, i)
+	}
+	if fresh == nil {
+		return out
+	}
+	s := &plan.Map{Shape: *r.shape}
+	s.Shape.Columns = slices.Clone(r.shape.Columns)
+	for i := range r.shape.Columns {
+		s.Columns = append(s.Columns, plan.Ref{Column: i, T: r.shape.Columns[i].Type})
+	}
+	for _, i := range fresh {
+		out[i] = len(s.Columns)
+		s.Columns = append(s.Columns, nodes[i].Expr)
+		s.Shape.Columns = append(s.Shape.Columns, named(&nodes[i], nil))
+	}
+	r.add(s)
+	return out
+}
+
+func (r *records) projectStage(s query.Project) error {
+	if s.Drop {
+		return r.unset(s.Fields)
+	}
+	var defs []definition
+	id := query.Path{"_id"}
+	named := slices.ContainsFunc(s.Fields, func(f query.Computed) bool { return f.Name[0] == "_id" })
+	if n, err := r.find(id, s.At, true); err == nil && !s.NoID && !named {
+		defs = append(defs, definition{path: id, node: n, at: s.At})
+	}
+	for _, f := range s.Fields {
+		n, err := typed.Node{}, error(nil)
+		if f.Value == nil {
+			n, err = r.find(f.Name, f.At, true)
+		} else {
+			n, err = r.passed(f.Value)
+		}
+		if err != nil {
+			return err
+		}
+		if f.Value != nil {
+			if err := output(&n); err != nil {
+				return err
+			}
+		}
+		defs = append(defs, definition{path: f.Name, node: n, at: f.At})
+	}
+	return r.project(defs)
+}
+
+// output refuses what can't be a Column: a value that only the database can read, unless it is passed on.
+func output(n *typed.Node) error {
+	if _, plain := n.Expr.(plan.Ref); plain || n.IsObject() {
+		return nil
+	}
+	return n.Shown()
+}
+
+func (r *records) unset(fields []query.Computed) error {
+	var without []query.Path
+	for _, f := range fields {
+		n, err := r.find(f.Name, f.At, true)
+		switch {
+		case err != nil && f.Name.String() == "_id": // often written without need
+			continue
+		case err != nil:
+			return err
+		case !n.IsObject() && r.shape.Find(f.Name.String()) < 0:
+			return problem.NotSupported(f.At, "%s is a part of JSON and can't be left out; name the parts that you want instead", f.Name)
+		}
+		without = append(without, f.Name)
+	}
+	defs := r.all(without...)
+	if defs == nil {
+		return problem.Invalid(fields[0].At, "no field would be left")
+	}
+	return r.project(defs)
+}
+
+func (r *records) addFields(s query.AddFields) error {
+	var names []query.Path
+	for _, f := range s.Fields {
+		names = append(names, f.Name)
+	}
+	defs := r.all(names...)
+	for _, f := range s.Fields {
+		n, err := r.passed(f.Value)
+		if err == nil {
+			err = output(&n)
+		}
+		if err != nil {
+			return err
+		}
+		d, err := r.within(definition{path: f.Name, node: n, at: f.At}, &defs)
+		if err != nil {
+			return err
+		}
+		defs = append(defs, d)
+	}
+	return r.project(r.placed(defs))
+}
+
+// placed orders definitions by the places that their names have in the records; new ones come last, in their order.
+func (r *records) placed(defs []definition) []definition {
+	var names []string
+	for _, c := range r.shape.Columns {
+		if c.Path != nil {
+			names = append(names, c.Path[0])
+		}
+	}
+	at := func(d definition) int {
+		if i := slices.Index(names, d.path[0]); i >= 0 {
+			return i
+		}
+		return len(names)
+	}
+	slices.SortStableFunc(defs, func(a, b definition) int { return at(a) - at(b) })
+	return defs
+}
+
+// within makes a definition that reaches into JSON one of the whole column, in the place of the one that is there.
+func (r *records) within(d definition, defs *[]definition) (definition, error) {
+	for n := len(d.path) - 1; n > 0; n-- {
+		i := slices.IndexFunc(*defs, func(have definition) bool { return slices.Equal(have.path, d.path[:n]) && !have.node.IsObject() })
+		if i < 0 {
+			continue
+		}
+		whole := (*defs)[i]
+		if c := whole.node.Column; c != nil && c.Mask != nil {
+			return d, mask.Refuse(whole.path.String(), d.at)
+		}
+		if whole.node.Expr.Type() != schema.JSON || whole.node.List {
+			return d, problem.Invalid(d.at, "%s: %s is %s and can't have members", d.path, whole.path, typed.What(&whole.node))
+		}
+		*defs = slices.Delete(*defs, i, i+1)
+		set := typed.Node{Expr: plan.SetPart{X: whole.node.Expr, Path: d.path[n:], V: d.node.JSON()}, At: d.at}
+		return definition{path: whole.path, node: set, at: d.at}, nil
+	}
+	return d, nil
+}

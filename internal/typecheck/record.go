@@ -1,0 +1,130 @@
+package typecheck
+
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// column returns a reference to column i.
+func (r *records) column(i int, at string) typed.Node {
+	c := &r.shape.Columns[i]
+	return typed.Node{Expr: plan.Ref{Column: i, T: c.Type}, Column: c, List: c.List, At: at}
+}
+
+// Field implements typed.Names: a column, the object of the columns below a path, or a part of a JSON column. None of
+// them is masked.
+func (r *records) Field(path query.Path, at string) (typed.Node, error) {
+	return r.find(path, at, false)
+}
+
+// find is Field, with masked columns as well where they are passed on as they are.
+func (r *records) find(path query.Path, at string, masked bool) (typed.Node, error) {
+	for n := len(path); n > 0; n-- {
+		i := r.shape.Find(path[:n].String())
+		if i < 0 {
+			continue
+		}
+		c := &r.shape.Columns[i]
+		if c.Field != nil {
+			r.relations.Named(c.Field)
+		}
+		if c.Mask != nil && (!masked || n < len(path)) {
+			return typed.Node{}, mask.Refuse(path[:n].String(), at)
+		}
+		return typed.Part(r.column(i, at), path[:n], path[n:], at)
+	}
+	if n, ok := r.below(path, at, masked); ok {
+		return n, nil
+	}
+	if n, ok := r.below(path, at, true); ok {
+		return typed.Node{}, mask.Refuse(path.String()+"."+n.Members[0].Name, at)
+	}
+	for n := len(path) - 1; n > 0; n-- { // a member that an object hasn't got
+		if _, ok := r.below(path[:n], at, true); ok {
+			return typed.Node{}, r.computed(path, at)
+		}
+	}
+	return typed.Node{}, r.unknown(path, at)
+}
+
+// passed binds what becomes a column or several: where it is a plain path, masked columns are passed on as they are.
+func (r *records) passed(e query.Expr) (typed.Node, error) {
+	if plain, ok := e.(query.FieldRef); ok {
+		return r.find(plain.Path, plain.At, true)
+	}
+	return typed.Bind(e, r)
+}
+
+// Record implements typed.Names: the record without its masked columns.
+func (r *records) Record(at string) typed.Node {
+	if n, ok := r.below(nil, at, false); ok {
+		return n
+	}
+	return typed.Literal(value.OfObject(nil), at)
+}
+
+// unmasked leaves out the masked columns: no document made of a whole record holds one.
+func (r *records) unmasked(at string) error {
+	i := slices.IndexFunc(r.shape.Columns, func(c plan.Column) bool { return c.Path != nil && c.Mask != nil })
+	if i < 0 {
+		return nil
+	}
+	whole, ok := r.below(nil, at, false)
+	if !ok {
+		return mask.Refuse(r.shape.Columns[i].Key(), at)
+	}
+	var defs []definition
+	for _, m := range whole.Members {
+		defs = append(defs, definition{path: query.Path{m.Name}, node: m.Node, at: at})
+	}
+	return r.project(defs)
+}
+
+// Outer implements typed.Names: the variables of the lookups that r stands in are columns of their records.
+func (r *records) Outer(name, at string) (typed.Node, bool) {
+	up := 1
+	for of := r; of.outer != nil; of, up = of.outer, up+1 {
+		n, ok := of.lets[name]
+		if !ok {
+			continue
+		}
+		for inner := r; ; inner = inner.outer {
+			inner.used = true
+			if inner == of {
+				break
+			}
+		}
+		ref := n.Expr.(plan.Ref)
+		return typed.Node{Expr: plan.Outer{Up: up, Column: ref.Column, T: ref.T}, List: n.List, At: at}, true
+	}
+	return typed.Node{}, false
+}
+
+// below returns the object of the columns whose paths begin with path, masked ones as well or not, and whether there
+// are any.
+func (r *records) below(path query.Path, at string, masked bool) (typed.Node, bool) {
+	object := typed.Node{At: at, Optional: slices.ContainsFunc(r.shape.Optional, func(o query.Path) bool { return slices.Equal(o, path) })}
+	for i := range r.shape.Columns {
+		p := r.shape.Columns[i].Path
+		if len(p) <= len(path) || !slices.Equal(p[:len(path)], path) || !masked && r.shape.Columns[i].Mask != nil {
+			continue
+		}
+		name := p[len(path)]
+		if slices.ContainsFunc(object.Members, func(m typed.Member) bool { return m.Name == name }) {
+			continue
+		}
+		inner := append(slices.Clone(path), name)
+		if len(p) == len(inner) {
+			object.Members = append(object.Members, typed.Member{Name: name, Node: r.column(i, at)})
+			continue
+		}
+		n, _ := r.below(inner, at, masked)
+		object.Members = append(object.Members, typed.Member{Name: name, Node: n})
+	}
+	return object, object.Members != nil
+}

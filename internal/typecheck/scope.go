@@ -1,0 +1,109 @@
+package typecheck
+
+import (
+	"fmt"
+
+	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// columns is the columns of records as the scope of a filter.
+type columns struct{ *records }
+
+// Field implements Scope. What is computed is a field that no class has.
+func (s columns) Field(path query.Path, at string) (*schema.Field, string, int, error) {
+	for n := len(path); n > 0; n-- {
+		key := path[:n].String()
+		i := s.shape.Find(key)
+		if i < 0 {
+			continue
+		}
+		c := &s.shape.Columns[i]
+		if c.Mask != nil {
+			return nil, "", 0, mask.Refuse(key, at)
+		}
+		f := schema.Field{Type: c.Type}
+		if c.Field != nil {
+			s.relations.Named(c.Field)
+			f = *c.Field
+		}
+		f.Name = key
+		return &f, key, n, nil
+	}
+	if n, ok := s.below(path, at, false); ok {
+		return nil, "", 0, problem.Invalid(at, "%s is an object; name one of its members, such as %s.%s", path, path, n.Members[0].Name)
+	}
+	_, err := s.records.Field(path, at)
+	return nil, "", 0, err
+}
+
+// ID implements Scope.
+func (s columns) ID(key string) bool {
+	i := s.shape.Find(key)
+	return i >= 0 && s.shape.Columns[i].ID
+}
+
+// Pointer implements Scope. A column of a stage no longer knows which field of the class it points to.
+func (s columns) Pointer(key string) (class, field string) {
+	if i := s.shape.Find(key); i >= 0 && s.shape.Columns[i].Field != nil {
+		return s.shape.Columns[i].Class, s.shape.Columns[i].ClassKey
+	}
+	return "", ""
+}
+
+// inQuery binds a condition that the value is in another class.
+func (b *filters) inQuery(f query.InQuery) (query.Filter, error) {
+	op := "$inQuery"
+	if f.Key != nil {
+		op = "$select"
+	}
+	if b.relations == nil {
+		return nil, &problem.Error{Code: problem.Unsupported, Pointer: f.At, Detail: op + " can't stand here"}
+	}
+	field, err := b.target(&f.Path, f.At, false)
+	if err != nil {
+		return nil, err
+	}
+	other, err := b.relations.Open(f.Class, query.Pointer(f.At, "className"))
+	if err != nil {
+		return nil, err
+	}
+	if f.Key == nil {
+		class, key := b.scope.Pointer(field.Name)
+		if class != other.Name {
+			return nil, problem.Invalid(f.At, "%s doesn't point to %s; $select compares with any of its fields", f.Path, other.Name)
+		}
+		f.Key = query.Path{key}
+	}
+	target, _, _, err := other.Scope.Field(f.Key, query.Pointer(f.At, "key"))
+	if err != nil {
+		return nil, err
+	}
+	if len(f.Path) > 1 || len(f.Key) > 1 || field.Type.Structured() || target.Type.Structured() {
+		return nil, &problem.Error{Code: problem.Unsupported, Pointer: f.At, Detail: op + " compares whole fields, not JSON or parts of it"}
+	}
+	inner := &filters{scope: other.Scope, relations: b.relations}
+	if f.Where, err = inner.filter(f.Where); err != nil {
+		return nil, err
+	}
+	b.notes = append(b.notes, inner.notes...)
+	if !comparable(field.Type, target.Type) {
+		b.notes = append(b.notes, fmt.Sprintf("%s: %s is of type %s, which is never like %s of type %s: this comparison matches nothing",
+			f.At, f.Path, field.Type, f.Key, target.Type))
+		if f.Not {
+			return query.Not{Part: query.Never{}}, nil
+		}
+		return query.Never{}, nil
+	}
+	f.View = other.Number + 1
+	return f, nil
+}
+
+// comparable reports whether values of two types can be equal.
+func comparable(x, y schema.Type) bool {
+	date := func(t schema.Type) bool { return t == schema.Date || t == schema.Day }
+	return x == y && x != schema.Opaque || typed.Numeric(x) && typed.Numeric(y) || date(x) && date(y)
+}

@@ -1,0 +1,298 @@
+package typecheck
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// stages binds stages in turn. A $lookup that the next stage unwinds becomes a join, whose columns keep their types.
+func (r *records) stages(list []query.Stage) error {
+	for i := 0; i < len(list); i++ {
+		if lookup, ok := list[i].(query.Lookup); ok && i+1 < len(list) {
+			if unwind, ok := list[i+1].(query.Unwind); ok && joins(lookup, unwind) {
+				if err := r.join(lookup, unwind); err != nil {
+					return err
+				}
+				i++
+				continue
+			}
+		}
+		if err := r.stage(list[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *records) stage(s query.Stage) error {
+	switch s := s.(type) {
+	case query.Match:
+		return r.match(s)
+	case query.Project:
+		return r.projectStage(s)
+	case query.AddFields:
+		return r.addFields(s)
+	case query.Group:
+		return r.group(s)
+	case query.SortStage:
+		return r.sort(s)
+	case query.Skip:
+		r.add(&plan.Slice{Skip: s.N, Limit: -1, Shape: *r.shape})
+		return nil
+	case query.Limit:
+		r.add(&plan.Slice{Limit: s.N, Shape: *r.shape})
+		return nil
+	case query.CountStage:
+		g := &plan.Group{Always: true, Accumulators: []plan.Accumulator{{Op: plan.Count, T: schema.Integer}}}
+		g.Shape.Columns = []plan.Column{{Path: query.Path{s.Name}, Type: schema.Integer, NotNull: true}}
+		r.add(g)
+		r.unknown, r.keep = r.computed, nil
+		return nil
+	case query.Unwind:
+		return r.unwind(s)
+	case query.Lookup:
+		return r.lookup(s)
+	case query.GraphLookup:
+		return r.graphLookup(s)
+	case query.UnionWith:
+		return r.unionWith(s)
+	case query.Facet:
+		return r.facet(s)
+	case query.Bucket:
+		return r.bucket(s)
+	case query.BucketAuto:
+		return r.bucketAuto(s)
+	case query.SortByCount:
+		return r.sortByCount(s)
+	case query.ReplaceRoot:
+		return r.replaceRoot(s)
+	case query.Sample:
+		r.add(&plan.Sample{N: s.N, Seed: r.seed, Shape: *r.shape})
+		return nil
+	}
+	return problem.New(problem.Internal, fmt.Sprintf("bind knows no stage %T", s))
+}
+
+func (r *records) match(s query.Match) error {
+	f := &plan.Filter{Shape: *r.shape}
+	in := &filters{scope: columns{r}, relations: r.relations}
+	var err error
+	if f.Where, err = in.filter(s.Where); err != nil {
+		return err
+	}
+	r.notes = append(r.notes, in.notes...)
+	if s.If != nil {
+		n, err := typed.Bind(s.If, r)
+		if err != nil {
+			return err
+		}
+		if f.If, err = n.Truth("$expr"); err != nil {
+			return err
+		}
+	}
+	r.add(f)
+	return nil
+}
+
+// sort orders by what s names, and where that is equal as before.
+func (r *records) sort(s query.SortStage) error {
+	nodes := make([]typed.Node, len(s.Order))
+	for i, o := range s.Order {
+		n, err := r.Field(o.Path, query.Pointer(s.At, o.Path.String()))
+		if err != nil {
+			return err
+		}
+		if n.IsObject() {
+			return problem.Invalid(n.At, "%s is an object; sort by its members", o.Path)
+		}
+		if err := n.Shown(); err != nil {
+			return err
+		}
+		nodes[i] = n
+	}
+	at := r.hidden(nodes)
+	sorted := &plan.Map{Shape: *r.shape}
+	for i, c := range r.shape.Columns {
+		sorted.Columns = append(sorted.Columns, plan.Ref{Column: i, T: c.Type})
+	}
+	var order []plan.Place
+	for i, o := range s.Order {
+		order = append(order, plan.Place{Column: at[i], Desc: o.Desc})
+	}
+	for _, before := range r.shape.Order {
+		if !slices.Contains(at, before.Column) {
+			order = append(order, before)
+		}
+	}
+	sorted.Shape.Order = order
+	r.add(sorted)
+	return nil
+}
+
+func (r *records) unwind(s query.Unwind) error {
+	n, err := r.Field(s.Path, s.At)
+	if err != nil {
+		return err
+	}
+	list, err := n.Elements("$unwind")
+	if err != nil {
+		return err
+	}
+	u := &plan.Unwind{List: list, Keep: s.Keep, Shape: *r.shape}
+	width := len(r.shape.Columns)
+	u.Shape.Columns = append(slices.Clone(r.shape.Columns), plan.Column{Type: schema.JSON}, plan.Column{Type: schema.Integer})
+	u.Shape.Order = append(slices.Clone(r.shape.Order), plan.Place{Column: width + 1})
+	r.add(u)
+	element := r.column(width, s.At)
+	defs := r.all(s.Path)
+	d, err := r.within(definition{path: s.Path, node: element, at: s.At}, &defs)
+	if err != nil {
+		return err
+	}
+	defs = append(defs, d)
+	if s.Index != "" {
+		path := query.Path{s.Index}
+		defs = slices.DeleteFunc(defs, func(d definition) bool { return begins(d.path, path) })
+		defs = append(defs, definition{path: path, node: r.column(width+1, s.At), at: s.At})
+	}
+	return r.project(r.placed(defs))
+}
+
+func (r *records) replaceRoot(s query.ReplaceRoot) error {
+	n, err := r.passed(s.Root)
+	if err != nil {
+		return err
+	}
+	if !n.IsObject() {
+		return problem.NotSupported(s.At, "the new root is an object whose members are known before it runs, not %s", typed.What(&n))
+	}
+	var defs []definition
+	for _, m := range n.Members {
+		defs = append(defs, definition{path: query.Path{m.Name}, node: m.Node, at: s.At})
+	}
+	return r.project(defs)
+}
+
+func (r *records) facet(s query.Facet) error {
+	f := &plan.Facet{}
+	for _, b := range s.Branches {
+		branch := &records{binder: r.binder, program: &plan.Program{From: plan.Input, Base: *r.shape}, unknown: r.unknown}
+		branch.shape = &branch.program.Base
+		if err := branch.stages(b.Stages); err != nil {
+			return err
+		}
+		if err := branch.unmasked(query.Pointer(s.At, b.Name)); err != nil {
+			return err
+		}
+		f.Branches = append(f.Branches, branch.program)
+		f.Shape.Columns = append(f.Shape.Columns, plan.Column{Path: query.Path{b.Name}, Type: schema.JSON, List: true, NotNull: true})
+	}
+	r.add(f)
+	r.unknown = r.computed
+	return nil
+}
+
+// unionWith gives both sides the same columns: null where one hasn't got one, the type that both can have.
+func (r *records) unionWith(s query.UnionWith) error {
+	other, err := r.relations.Open(s.Class, query.Pointer(s.At, "coll"))
+	if err != nil {
+		return err
+	}
+	right := r.start(other)
+	if err := right.stages(s.Stages); err != nil {
+		return err
+	}
+	u := &plan.Union{Right: right.program}
+	paths := visible(r.shape)
+	for _, p := range visible(right.shape) {
+		if !slices.ContainsFunc(paths, func(have query.Path) bool { return slices.Equal(have, p) }) {
+			paths = append(paths, p)
+		}
+	}
+	absent := typed.Node{Expr: plan.Const{T: schema.JSON}, Constant: true, At: s.At}
+	for i, p := range paths {
+		if slices.ContainsFunc(paths[:i], func(have query.Path) bool { return begins(have, p) || begins(p, have) }) {
+			return problem.Invalid(s.At, "%s is an object on one side and a value on the other; give it another name with $project", p)
+		}
+		sides := []typed.Node{absent, absent}
+		for j, of := range []*records{r, right} {
+			if c := of.shape.Find(p.String()); c >= 0 {
+				sides[j] = of.column(c, s.At)
+			}
+		}
+		out, t, err := typed.Together(sides, "$unionWith")
+		if err != nil {
+			return err
+		}
+		u.Left, u.Added = append(u.Left, out[0]), append(u.Added, out[1])
+		c, ok := united(p, t, sides)
+		if !ok {
+			return unlike(p, s.At)
+		}
+		u.Shape.Columns = append(u.Shape.Columns, c)
+	}
+	n := len(paths)
+	u.Shape.Columns = append(u.Shape.Columns, plan.Column{Type: schema.Integer, NotNull: true}, plan.Column{Type: schema.Integer, NotNull: true})
+	u.Shape.Order = []plan.Place{{Column: n}, {Column: n + 1}}
+	r.add(u)
+	r.unknown = r.computed
+	return nil
+}
+
+// united is the column of both sides of a union, and false where what is masked on one side isn't so on the other. It
+// holds ids where both do.
+func united(path query.Path, t schema.Type, sides []typed.Node) (c plan.Column, ok bool) {
+	c = plan.Column{Path: path, Type: t, List: typed.Lists(sides), ID: t != schema.JSON}
+	for _, n := range sides {
+		if n.Column != nil && n.Column.Mask != nil {
+			c.Mask = n.Column.Mask
+		}
+	}
+	for _, n := range sides {
+		switch {
+		case n.Column == nil: // null
+		case n.Column.Mask != c.Mask || c.Mask != nil && n.Expr.Type() != t:
+			return c, false
+		case !n.Column.ID:
+			c.ID = false
+		case c.Class == "":
+			c.Class, c.ClassKey = n.Column.Class, n.Column.ClassKey
+		case c.Class != n.Column.Class:
+			c.Class, c.ClassKey = "", ""
+		}
+	}
+	return c, true
+}
+
+// unlike refuses a union of masked values with others.
+func unlike(path query.Path, at string) error {
+	return &problem.Error{Code: problem.InvalidQuery, Kind: "field_masked", Pointer: at,
+		Detail:     fmt.Sprintf("%s is masked, and not the same field on both sides", path),
+		Suggestion: "leave it out on one side, or give it another name, with $project"}
+}
+
+func visible(s *plan.Shape) []query.Path {
+	var out []query.Path
+	for _, c := range s.Columns {
+		if c.Path != nil {
+			out = append(out, c.Path)
+		}
+	}
+	return out
+}
+
+// boundaries makes constants of a $bucket's bounds as what By can be compared with.
+func boundaries(s query.Bucket) []typed.Node {
+	out := make([]typed.Node, len(s.Boundaries))
+	for i, v := range s.Boundaries {
+		at := query.Pointer(query.Pointer(s.At, "boundaries"), fmt.Sprint(i))
+		out[i] = typed.Node{Expr: plan.Const{Value: v, T: typed.Natural(v)}, Constant: true, At: at}
+	}
+	return out
+}

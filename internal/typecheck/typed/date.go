@@ -1,0 +1,192 @@
+package typed
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+var units = []string{"year", "quarter", "month", "week", "day", "hour", "minute", "second", "millisecond"}
+
+var weekdays = []string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}
+
+// offset is a time zone by its distance from UTC, as MongoDB writes one.
+var offset = regexp.MustCompile(`^([+-])(0[0-9]|1[0-4])(?::?([0-5][0-9]))?$`)
+
+func date(e query.Call, args []Node) (Node, bool, error) {
+	i := slices.IndexFunc(query.Signatures, func(s query.Signature) bool { return s.Op == e.Op })
+	if i < 0 || !slices.Contains(query.Signatures[i].Names, "timezone") {
+		return Node{}, false, nil
+	}
+	d := dated{call: e, names: query.Signatures[i].Names, args: args}
+	n, err := d.bind()
+	return n, true, err
+}
+
+// dated is an operator on dates with its arguments by name.
+type dated struct {
+	call  query.Call
+	names []string
+	args  []Node
+}
+
+func (d dated) arg(name string) *Node {
+	i := slices.Index(d.names, name)
+	if i < 0 {
+		return &Node{Expr: plan.Const{T: schema.JSON}, Constant: true}
+	}
+	return &d.args[i]
+}
+
+func (d dated) bind() (Node, error) {
+	zone, err := d.zone()
+	if err != nil {
+		return Node{}, err
+	}
+	x, err := d.args[0].Want(schema.Date, d.call.Op)
+	if err != nil {
+		return Node{}, err
+	}
+	switch d.call.Op {
+	case "$dateToString":
+		return d.format(x, zone)
+	case "$dateTrunc":
+		unit, err := d.unit(units[:8])
+		if err != nil {
+			return Node{}, err
+		}
+		first, err := d.weekStart()
+		return Node{Expr: plan.DateTrunc{X: x, Unit: unit, Zone: zone, WeekStart: first}}, err
+	case "$dateAdd", "$dateSubtract":
+		return d.shift(x, zone)
+	case "$dateDiff":
+		to, err := d.arg("endDate").Want(schema.Date, d.call.Op)
+		if err != nil {
+			return Node{}, err
+		}
+		unit, err := d.unit(units)
+		if err != nil {
+			return Node{}, err
+		}
+		first, err := d.weekStart()
+		return Node{Expr: plan.DateDiff{From: x, To: to, Unit: unit, Zone: zone, WeekStart: first}}, err
+	}
+	return Node{Expr: plan.DatePart{X: x, Part: strings.TrimPrefix(d.call.Op, "$"), Zone: zone}}, nil
+}
+
+// zone returns the time zone as algebra writes it.
+func (d dated) zone() (string, error) {
+	n := d.arg("timezone")
+	if n.IsNull() {
+		return "", nil
+	}
+	name, ok := n.constantText()
+	at := query.Pointer(d.call.At, "timezone")
+	if !ok {
+		return "", problem.NotSupported(at, "%s takes its timezone as a constant string", d.call.Op)
+	}
+	return Zone(name, at)
+}
+
+// Zone reads the name of a time zone as algebra writes it: "" for UTC, an offset such as "+05:30", or an IANA name. at
+// is the JSON pointer of the name.
+func Zone(name, at string) (string, error) {
+	if m := offset.FindStringSubmatch(name); m != nil {
+		if m[3] == "" {
+			m[3] = "00"
+		}
+		if m[2] == "00" && m[3] == "00" {
+			return "", nil
+		}
+		return m[1] + m[2] + ":" + m[3], nil
+	}
+	switch name {
+	case "UTC", "GMT", "Z", "Etc/UTC", "":
+		return "", nil
+	}
+	if _, err := time.LoadLocation(name); err != nil || name == "Local" {
+		return "", problem.Invalid(at, "unknown time zone %q; write an IANA name such as Europe/Oslo, or an offset such as +01:00", problem.Cut(name))
+	}
+	return name, nil
+}
+
+func (d dated) unit(known []string) (string, error) {
+	at := query.Pointer(d.call.At, "unit")
+	name, ok := d.arg("unit").constantText()
+	if !ok {
+		return "", problem.NotSupported(at, "%s takes its unit as a constant string", d.call.Op)
+	}
+	if !slices.Contains(known, name) {
+		return "", &problem.Error{Code: problem.InvalidQuery, Pointer: at, Detail: "unknown unit " + quoted(value.OfString(problem.Cut(name))),
+			Near: problem.Nearest(name, known, 3)}
+	}
+	return name, nil
+}
+
+// weekStart is the first day of the week: Sunday when it isn't named, as in MongoDB.
+func (d dated) weekStart() (int, error) {
+	n := d.arg("startOfWeek")
+	if n.IsNull() {
+		return 0, nil
+	}
+	name, _ := n.constantText()
+	for i, day := range weekdays {
+		if len(name) >= 3 && strings.HasPrefix(day, strings.ToLower(name)) {
+			return i, nil
+		}
+	}
+	return 0, &problem.Error{Code: problem.InvalidQuery, Pointer: query.Pointer(d.call.At, "startOfWeek"), Detail: "startOfWeek is a day, such as monday",
+		Near: problem.Nearest(name, weekdays, 2)}
+}
+
+func (d dated) shift(x plan.Expr, zone string) (Node, error) {
+	unit, err := d.unit(units)
+	if err != nil {
+		return Node{}, err
+	}
+	amount, err := d.arg("amount").Want(schema.Integer, d.call.Op)
+	if d.call.Op == "$dateSubtract" {
+		amount = plan.Apply{Op: plan.Sub, Args: []plan.Expr{plan.Const{Value: value.OfInt(0), T: schema.Integer}, amount}, T: schema.Integer}
+	}
+	return Node{Expr: plan.DateShift{X: x, Amount: amount, Unit: unit, Zone: zone}}, err
+}
+
+// format binds $dateToString.
+func (d dated) format(x plan.Expr, zone string) (Node, error) {
+	at := query.Pointer(d.call.At, "format")
+	format := "%Y-%m-%dT%H:%M:%S.%LZ"
+	if zone != "" {
+		format = "%Y-%m-%dT%H:%M:%S.%L"
+	}
+	if n := d.arg("format"); !n.IsNull() {
+		var ok bool
+		if format, ok = n.constantText(); !ok || len(format) > 200 {
+			return Node{}, problem.NotSupported(at, "$dateToString takes its format as a constant string of at most 200 bytes")
+		}
+	}
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' {
+			continue
+		}
+		i++
+		if i == len(format) || !strings.ContainsRune("YmdHMSLjGVu%", rune(format[i])) {
+			return Node{}, problem.Invalid(at, "the format has %%%s, which it doesn't know; it knows %%Y %%m %%d %%H %%M %%S %%L %%j %%G %%V %%u %%%%", format[i:min(i+1, len(format))])
+		}
+	}
+	out := plan.Expr(plan.DateText{X: x, Format: format, Zone: zone})
+	if n := d.arg("onNull"); !n.IsNull() {
+		other, err := n.Want(schema.String, "$dateToString.onNull")
+		if err != nil {
+			return Node{}, err
+		}
+		out = plan.Apply{Op: plan.IfNull, Args: []plan.Expr{out, other}, T: schema.String}
+	}
+	return Node{Expr: out}, nil
+}

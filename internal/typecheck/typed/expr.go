@@ -1,0 +1,267 @@
+package typed
+
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// Names tells what names in an expression mean.
+type Names interface {
+	// Field returns what a path names, or refuses it for the place at.
+	Field(path query.Path, at string) (Node, error)
+	// Record returns the whole record.
+	Record(at string) Node
+	// Outer returns a variable of the record around this one, and whether there is one of that name.
+	Outer(name, at string) (Node, bool)
+}
+
+// Bind gives e its type.
+func Bind(e query.Expr, names Names) (Node, error) { return scope{Names: names}.expr(e) }
+
+// A scope is where expressions are bound: the names, and the elements of lists that are walked.
+type scope struct {
+	Names
+	elements []element // the innermost last
+}
+
+// element is a list being walked: the name of its element, and whether what came before has a name too ($reduce).
+type element struct {
+	name   string
+	before bool
+}
+
+// expr binds e.
+func (s scope) expr(e query.Expr) (Node, error) {
+	switch e := e.(type) {
+	case query.FieldRef:
+		return s.Field(e.Path, e.At)
+	case query.VariableRef:
+		return s.variable(e)
+	case query.Literal:
+		return Literal(e.Value, e.At), nil
+	case query.ObjectExpr:
+		return s.members(e)
+	case query.ListExpr:
+		return s.list(e)
+	case query.Switch:
+		return s.branches(e)
+	case query.Lambda:
+		return s.over(e)
+	case query.Call:
+		args := make([]Node, len(e.Args))
+		for i, a := range e.Args {
+			args[i] = Literal(value.Value{}, e.At)
+			if a == nil {
+				continue
+			}
+			var err error
+			if args[i], err = s.expr(a); err != nil {
+				return Node{}, err
+			}
+		}
+		n, err := call(e, args)
+		n.At = e.At
+		return n, err
+	}
+	return Node{}, problem.New(problem.Internal, "typed knows no such expression")
+}
+
+func (s scope) variable(e query.VariableRef) (Node, error) {
+	if e.Name == "ROOT" || e.Name == "CURRENT" {
+		if len(e.Path) > 0 {
+			return s.Field(e.Path, e.At)
+		}
+		return s.Record(e.At), nil
+	}
+	for i := range s.elements {
+		el := s.elements[len(s.elements)-1-i]
+		switch {
+		case e.Name == el.name:
+			return Part(Node{Expr: plan.Element{Up: i}, At: e.At}, query.Path{"$$" + e.Name}, e.Path, e.At)
+		case el.before && e.Name == "value":
+			return Part(Node{Expr: plan.Before{Up: i}, At: e.At}, query.Path{"$$value"}, e.Path, e.At)
+		}
+	}
+	if n, ok := s.Outer(e.Name, e.At); ok {
+		return Part(n, query.Path{"$$" + e.Name}, e.Path, e.At)
+	}
+	return Node{}, problem.Invalid(e.At, "unknown variable $$%s", problem.Cut(e.Name))
+}
+
+func (s scope) members(e query.ObjectExpr) (Node, error) {
+	n := Node{At: e.At}
+	for _, m := range e.Members {
+		v, err := s.expr(m.Value)
+		if err != nil {
+			return Node{}, err
+		}
+		n.Members = append(n.Members, Member{m.Name[0], v})
+	}
+	if n.Members == nil { // the empty object has no parts to keep apart
+		return Node{Expr: plan.Const{Value: value.OfObject(nil), T: schema.JSON}, Constant: true, At: e.At}, nil
+	}
+	return n, nil
+}
+
+func (s scope) list(e query.ListExpr) (Node, error) {
+	l := plan.List{}
+	for _, x := range e.Elements {
+		v, err := s.expr(x)
+		if err != nil {
+			return Node{}, err
+		}
+		if err := v.Shown(); err != nil {
+			return Node{}, err
+		}
+		l.Elements = append(l.Elements, v.JSON())
+	}
+	return Node{Expr: l, List: true, At: e.At}, nil
+}
+
+func (s scope) branches(e query.Switch) (Node, error) {
+	op := "$switch"
+	if e.Cond {
+		op = "$cond"
+	}
+	var c plan.Case
+	var values []Node
+	for _, branch := range e.Cases {
+		when, err := s.expr(branch.If)
+		if err != nil {
+			return Node{}, err
+		}
+		holds, err := when.Truth(op)
+		if err != nil {
+			return Node{}, err
+		}
+		then, err := s.expr(branch.Then)
+		if err != nil {
+			return Node{}, err
+		}
+		c.If, values = append(c.If, holds), append(values, then)
+	}
+	other := Node{Expr: plan.Const{T: schema.JSON}, Constant: true, At: e.At}
+	if e.Default != nil {
+		var err error
+		if other, err = s.expr(e.Default); err != nil {
+			return Node{}, err
+		}
+	}
+	values = append(values, other)
+	all, t, err := Together(values, op)
+	if err != nil {
+		return Node{}, err
+	}
+	c.Then, c.Else, c.T = all[:len(all)-1], all[len(all)-1], t
+	return Node{Expr: c, List: Lists(values), At: e.At}, nil
+}
+
+// together gives nodes the type that they have in common.
+func Together(nodes []Node, op string) ([]plan.Expr, schema.Type, error) {
+	t := common(nodes)
+	out := make([]plan.Expr, len(nodes))
+	for i := range nodes {
+		if err := nodes[i].Shown(); err != nil {
+			return nil, t, err
+		}
+		var err error
+		if out[i], err = nodes[i].Want(t, op); err != nil {
+			return nil, t, err
+		}
+	}
+	return out, t, nil
+}
+
+// lists reports whether all of nodes are lists or null.
+func Lists(nodes []Node) bool {
+	return !slices.ContainsFunc(nodes, func(n Node) bool { return !n.List && !n.IsNull() })
+}
+
+// shown refuses what the database alone can read.
+func (n *Node) Shown() error {
+	if !n.IsObject() && n.Expr.Type() == schema.Opaque {
+		return problem.NotSupported(n.At, "%s can't be computed with: its type is known to the database alone", What(n))
+	}
+	return nil
+}
+
+// truth returns n as a condition: null, false and 0 don't hold, all else does.
+func (n *Node) Truth(op string) (plan.Expr, error) {
+	if err := n.Shown(); err != nil {
+		return nil, err
+	}
+	known := plan.Apply{Op: plan.Not, T: schema.Boolean}
+	switch t := n.Kind(); {
+	case n.IsObject() || Dynamic(t):
+		return plan.Apply{Op: plan.Truth, Args: []plan.Expr{n.JSON()}, T: schema.Boolean}, nil
+	case t == schema.Boolean:
+		return n.Want(schema.Boolean, op)
+	case Numeric(t):
+		zero, _ := fit(value.OfInt(0), t)
+		x, err := n.Want(t, op)
+		known.Args = []plan.Expr{isNull(x)}
+		return plan.Apply{Op: plan.And, T: schema.Boolean, Args: []plan.Expr{known,
+			plan.Apply{Op: plan.Ne, Args: []plan.Expr{x, plan.Const{Value: zero, T: t}}, T: schema.Boolean}}}, err
+	default:
+		x, err := n.Want(t, op)
+		known.Args = []plan.Expr{isNull(x)}
+		return known, err
+	}
+}
+
+func (s scope) over(e query.Lambda) (Node, error) {
+	input, err := s.expr(e.Input)
+	if err != nil {
+		return Node{}, err
+	}
+	o := plan.Over{}
+	if o.Input, err = input.Elements(e.Op); err != nil {
+		return Node{}, err
+	}
+	inside := s
+	inside.elements = append(slices.Clone(s.elements), element{e.As, e.Op == "$reduce"})
+	body, err := inside.expr(e.Body)
+	if err != nil {
+		return Node{}, err
+	}
+	n := Node{At: e.At, List: true}
+	switch e.Op {
+	case "$filter":
+		o.Do = plan.SelectEach
+		if o.Body, err = body.Truth(e.Op); err != nil {
+			return Node{}, err
+		}
+		if e.Limit != nil {
+			limit, err := s.expr(e.Limit)
+			if err != nil {
+				return Node{}, err
+			}
+			if o.Limit, err = limit.Want(schema.Integer, "$filter.limit"); err != nil {
+				return Node{}, err
+			}
+		}
+	case "$map":
+		o.Do, o.Body = plan.MapEach, body.JSON()
+	default:
+		initial, err := s.expr(e.Initial)
+		if err != nil {
+			return Node{}, err
+		}
+		o.Do, o.Body, o.Initial, n.List = plan.ReduceEach, body.JSON(), initial.JSON(), false
+	}
+	n.Expr = o
+	return n, body.Shown()
+}
+
+// elements returns n as a list, as far as is known.
+func (n *Node) Elements(op string) (plan.Expr, error) {
+	if n.IsObject() || !Dynamic(n.Kind()) || n.Constant && !n.IsNull() && n.Expr.(plan.Const).Value.Kind() != value.Array {
+		return nil, problem.Invalid(n.At, "%s takes a list, not %s", op, What(n))
+	}
+	return n.JSON(), nil
+}

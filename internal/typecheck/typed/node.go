@@ -1,0 +1,192 @@
+// Package typed gives expressions their types.
+//
+// It stands inside of bind, which tells it what names mean and makes stages of what it gives. A Node is an expression
+// whose type may still be open; it takes the type that is wanted of it, or is refused with the JSON pointer of its
+// place. What is known only when it runs (JSON, columns without a type) counts as null where it is of another type.
+package typed
+
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A Node is an expression whose type may still be open: a constant takes the type that is wanted of it, and an object
+// whose members are known stays in its parts as long as it can, so that each keeps its type.
+type Node struct {
+	Expr     plan.Expr    // nil for an object
+	Column   *plan.Column // what a plain reference refers to, or whose ids it may hold
+	Constant bool         // Expr is a Const as written
+	List     bool         // JSON that is always a list or null
+	Members  []Member     // of an object
+	Optional bool         // the object is null where all of its members are
+	At       string       // the JSON pointer of the place
+}
+
+// A Member is one of an object whose members are known.
+type Member struct {
+	Name string
+	Node Node
+}
+
+// Literal is a constant as it is written at a place.
+func Literal(v value.Value, at string) Node {
+	return Node{Expr: plan.Const{Value: v, T: Natural(v)}, Constant: true, List: v.Kind() == value.Array, At: at}
+}
+
+// IsObject reports whether n is an object whose members are known.
+func (n *Node) IsObject() bool { return n.Expr == nil }
+
+// IsNull reports whether n is the constant null.
+func (n *Node) IsNull() bool {
+	c, ok := n.Expr.(plan.Const)
+	return ok && c.Value.IsNull()
+}
+
+// Part returns what rest leads to in n, which is called path.
+func Part(n Node, path, rest query.Path, at string) (Node, error) {
+	whole := func() query.Path { return append(slices.Clone(path), rest...) }
+	switch {
+	case len(rest) == 0:
+		return n, nil
+	case n.IsObject():
+		for _, m := range n.Members {
+			if m.Name == rest[0] {
+				return Part(m.Node, append(slices.Clone(path), rest[0]), rest[1:], at)
+			}
+		}
+		return Node{}, problem.Invalid(at, "%q: the object %s has no member %s", whole(), path, rest[0])
+	case n.Expr.Type() != schema.JSON:
+		return Node{}, problem.Invalid(at, "%q: %s is %s and has no parts", whole(), path, a(n.Expr.Type()))
+	case n.List:
+		return Node{}, problem.Invalid(at, "%q: %s is a list; $unwind it first, or take its elements with $map, $filter or $arrayElemAt", whole(), path)
+	}
+	return Node{Expr: plan.Part{X: n.Expr, Path: slices.Clone(rest)}, At: at}, nil
+}
+
+// JSON returns n as JSON. Ids are text there, as everywhere where an agent reads them.
+func (n *Node) JSON() plan.Expr {
+	switch {
+	case n.IsObject():
+		o := plan.Object{}
+		for _, m := range n.Members {
+			o.Names = append(o.Names, m.Name)
+			o.Values = append(o.Values, m.Node.JSON())
+		}
+		if n.Optional {
+			return plan.Case{If: []plan.Expr{n.absent()}, Then: []plan.Expr{plan.Const{T: schema.JSON}}, Else: o, T: schema.JSON}
+		}
+		return o
+	case n.Constant:
+		return Constant(n.Expr.(plan.Const).Value, schema.JSON)
+	case n.Expr.Type() == schema.JSON:
+		return n.Expr
+	case n.Column != nil && n.Column.ID && Numeric(n.Expr.Type()):
+		return plan.ToJSON{X: plan.Convert{X: n.Expr, T: schema.String}}
+	}
+	return plan.ToJSON{X: n.Expr}
+}
+
+// absent tells that all members of an object are null.
+func (n *Node) absent() plan.Expr {
+	var nulls []plan.Expr
+	var walk func(n *Node)
+	walk = func(n *Node) {
+		for i := range n.Members {
+			if m := &n.Members[i].Node; m.IsObject() {
+				walk(m)
+			} else {
+				nulls = append(nulls, isNull(m.Expr))
+			}
+		}
+	}
+	walk(n)
+	return plan.Apply{Op: plan.And, Args: nulls, T: schema.Boolean}
+}
+
+// Nothing tells, when it runs, that n is null.
+func (n *Node) Nothing() plan.Expr {
+	if n.IsObject() {
+		if n.Optional {
+			return n.absent()
+		}
+		return plan.Const{Value: value.OfBool(false), T: schema.Boolean}
+	}
+	x := n.Expr
+	if x.Type() == schema.Any {
+		x = plan.ToJSON{X: x}
+	}
+	return isNull(x)
+}
+
+func isNull(x plan.Expr) plan.Expr {
+	return plan.Apply{Op: plan.IsNull, Args: []plan.Expr{x}, T: schema.Boolean}
+}
+
+// Constant is v as a value of type t, which it fits. In JSON, dates and bytes are their text.
+func Constant(v value.Value, t schema.Type) plan.Const {
+	switch v.Kind() {
+	case value.Date, value.Day, value.Bytes:
+		if t == schema.JSON {
+			v = value.OfString(v.String())
+		}
+	}
+	return plan.Const{Value: v, T: t}
+}
+
+// Natural is the type of a constant as written; JSON for null, lists and objects.
+func Natural(v value.Value) schema.Type {
+	switch v.Kind() {
+	case value.Bool:
+		return schema.Boolean
+	case value.Int:
+		return schema.Integer
+	case value.Float:
+		return schema.Double
+	case value.Decimal:
+		return schema.Decimal
+	case value.String:
+		return schema.String
+	case value.Date, value.Day:
+		return schema.Date
+	case value.Bytes:
+		return schema.Bytes
+	}
+	return schema.JSON
+}
+
+// Numeric reports whether t is a type of numbers.
+func Numeric(t schema.Type) bool {
+	return t == schema.Integer || t == schema.Decimal || t == schema.Double
+}
+
+// wider returns the wider of two numeric types: Integer, Decimal, Double.
+func wider(x, y schema.Type) schema.Type {
+	switch {
+	case x == schema.Double || y == schema.Double:
+		return schema.Double
+	case x == schema.Decimal || y == schema.Decimal:
+		return schema.Decimal
+	}
+	return schema.Integer
+}
+
+// Dynamic reports whether what an expression of type t holds is known only when it runs.
+func Dynamic(t schema.Type) bool { return t == schema.JSON || t == schema.Any }
+
+// a names a type in a sentence.
+func a(t schema.Type) string {
+	switch t {
+	case schema.Integer, schema.Any, schema.Array, schema.Opaque:
+		return "an " + t.String()
+	case schema.JSON:
+		return "JSON"
+	case schema.Bytes:
+		return "bytes"
+	}
+	return "a " + t.String()
+}

@@ -1,0 +1,196 @@
+package typed
+
+import (
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// blanks are what $trim takes off when it is told nothing: the white space of ASCII, NUL left out.
+const blanks = " \t\n\v\f\r"
+
+func text(e query.Call, args []Node) (Node, bool, error) {
+	switch e.Op {
+	case "$concat":
+		return apply(e, plan.Concat, schema.String, args, schema.String)
+	case "$substrCP":
+		return apply(e, plan.Substr, schema.String, args, schema.String, schema.Integer)
+	case "$toLower":
+		return apply(e, plan.Lower, schema.String, args, schema.String)
+	case "$toUpper":
+		return apply(e, plan.Upper, schema.String, args, schema.String)
+	case "$trim", "$ltrim", "$rtrim":
+		op := map[string]plan.Op{"$trim": plan.Trim, "$ltrim": plan.TrimLeft, "$rtrim": plan.TrimRight}[e.Op]
+		chars, ok := args[1].constantText()
+		if !ok && !args[1].IsNull() {
+			return Node{}, true, problem.NotSupported(e.At, "%s takes its chars as a constant string", e.Op)
+		}
+		if args[1].IsNull() {
+			chars = blanks
+		}
+		args[1] = Node{Expr: plan.Const{Value: value.OfString(chars), T: schema.String}, Constant: true, At: e.At}
+		return apply(e, op, schema.String, args, schema.String)
+	case "$split":
+		if separator, ok := args[1].constantText(); !ok || separator == "" {
+			return Node{}, true, problem.NotSupported(e.At, "$split takes a constant separator that isn't empty")
+		}
+		n, mine, err := apply(e, plan.Split, schema.JSON, args, schema.String)
+		n.List = true
+		return n, mine, err
+	case "$strLenCP":
+		return apply(e, plan.Length, schema.Integer, args, schema.String)
+	case "$indexOfCP":
+		return apply(e, plan.IndexOf, schema.Integer, args, schema.String)
+	case "$replaceAll":
+		return apply(e, plan.ReplaceAll, schema.String, args, schema.String)
+	case "$regexMatch":
+		n, err := matches(e, args)
+		return n, true, err
+	}
+	return Node{}, false, nil
+}
+
+// constantText returns the text of a constant string, and whether n is one.
+func (n *Node) constantText() (string, bool) {
+	if !n.Constant || n.IsObject() {
+		return "", false
+	}
+	v := n.Expr.(plan.Const).Value
+	return v.Text(), v.Kind() == value.String
+}
+
+// matches reads the pattern as that of a $regex in a where object.
+func matches(e query.Call, args []Node) (Node, error) {
+	x, err := args[0].Want(schema.String, e.Op)
+	if err != nil {
+		return Node{}, err
+	}
+	pattern, ok := args[1].constantText()
+	options, _ := args[2].constantText()
+	if !ok {
+		return Node{}, problem.NotSupported(e.At, "$regexMatch takes its regex as a constant string")
+	}
+	r, err := query.ParseRegex(pattern, options, query.Pointer(e.At, "regex"))
+	return Node{Expr: plan.Matches{X: x, Regex: r}}, err
+}
+
+func array(e query.Call, args []Node) (Node, bool, error) {
+	ops := map[string]struct {
+		op plan.Op
+		t  schema.Type
+	}{"$size": {plan.Size, schema.Integer}, "$sum": {plan.SumList, schema.Double}, "$avg": {plan.AvgList, schema.Double},
+		"$min": {plan.MinList, schema.Double}, "$max": {plan.MaxList, schema.Double}}
+	if o, ok := ops[e.Op]; ok {
+		n, err := overList(e, args, o.op, o.t)
+		return n, true, err
+	}
+	var items plan.Expr
+	var err error
+	switch e.Op {
+	case "$first", "$last", "$arrayElemAt", "$slice":
+		if items, err = args[0].Elements(e.Op); err != nil {
+			return Node{}, true, err
+		}
+		n, err := fromList(e, items, args)
+		return n, true, err
+	case "$in":
+		if items, err = args[1].Elements(e.Op); err != nil {
+			return Node{}, true, err
+		}
+		needle := args[0]
+		return Node{Expr: plan.Apply{Op: plan.InList, Args: []plan.Expr{needle.JSON(), items}, T: schema.Boolean}}, true, nil
+	case "$isArray":
+		if !args[0].IsObject() && Dynamic(args[0].Kind()) {
+			return Node{Expr: plan.Apply{Op: plan.IsList, Args: []plan.Expr{args[0].JSON()}, T: schema.Boolean}}, true, nil
+		}
+		return Node{Expr: plan.Const{Value: value.OfBool(false), T: schema.Boolean}, Constant: true}, true, nil
+	case "$concatArrays":
+		all := make([]plan.Expr, len(args))
+		for i := range args {
+			if all[i], err = args[i].Elements(e.Op); err != nil {
+				return Node{}, true, err
+			}
+		}
+		return Node{Expr: plan.Apply{Op: plan.JoinLists, Args: all, T: schema.JSON}, List: true}, true, nil
+	case "$mergeObjects":
+		n, err := merge(e, args)
+		return n, true, err
+	}
+	return Node{}, false, nil
+}
+
+// overList binds what is computed of the elements of one list; of several arguments, of the list of them.
+func overList(e query.Call, args []Node, op plan.Op, t schema.Type) (Node, error) {
+	if len(args) > 1 {
+		l := plan.List{}
+		for i := range args {
+			l.Elements = append(l.Elements, args[i].JSON())
+		}
+		return Node{Expr: plan.Apply{Op: op, Args: []plan.Expr{l}, T: t}}, nil
+	}
+	items, err := args[0].Elements(e.Op)
+	return Node{Expr: plan.Apply{Op: op, Args: []plan.Expr{items}, T: t}}, err
+}
+
+func fromList(e query.Call, items plan.Expr, args []Node) (Node, error) {
+	at := func(i int64) plan.Expr { return plan.Const{Value: value.OfInt(i), T: schema.Integer} }
+	a := plan.Apply{Op: plan.ElemAt, Args: []plan.Expr{items, at(0)}, T: schema.JSON}
+	switch e.Op {
+	case "$last":
+		a.Args[1] = at(-1)
+	case "$arrayElemAt":
+		i, err := args[1].Want(schema.Integer, e.Op)
+		if err != nil {
+			return Node{}, err
+		}
+		a.Args[1] = i
+	case "$slice":
+		a.Op = plan.SliceList
+		a.Args = append(a.Args, nil)
+		count := &args[len(args)-1]
+		n, err := count.Want(schema.Integer, e.Op)
+		if err != nil {
+			return Node{}, err
+		}
+		if len(args) == 3 {
+			if a.Args[1], err = args[1].Want(schema.Integer, e.Op); err != nil {
+				return Node{}, err
+			}
+		}
+		a.Args[2] = n
+		if c, ok := n.(plan.Const); len(args) == 2 && ok && c.Value.Int() < 0 { // the last ones
+			a.Args[1], a.Args[2] = n, at(-c.Value.Int())
+		}
+		return Node{Expr: a, List: true}, nil
+	}
+	return Node{Expr: a}, nil
+}
+
+// merge binds $mergeObjects of objects whose members are known: later members take the place of earlier ones.
+func merge(e query.Call, args []Node) (Node, error) {
+	out := Node{At: e.At}
+	for _, n := range args {
+		if !n.IsObject() {
+			return Node{}, problem.NotSupported(e.At, "$mergeObjects takes objects whose members are known before it runs, not %s", What(&n))
+		}
+		for _, m := range n.Members {
+			if i := indexOf(out.Members, m.Name); i >= 0 {
+				out.Members[i] = m
+			} else {
+				out.Members = append(out.Members, m)
+			}
+		}
+	}
+	return out, nil
+}
+
+func indexOf(members []Member, name string) int {
+	for i := range members {
+		if members[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,261 @@
+package typed
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// want returns n as a value of type t, which an operator called op takes; or says what it is instead. What is known
+// only when it runs counts as null where it is of another type.
+func (n *Node) Want(t schema.Type, op string) (plan.Expr, error) {
+	if t == schema.JSON {
+		return n.JSON(), nil
+	}
+	if n.IsObject() {
+		return nil, problem.Invalid(n.At, "%s takes %s here, not an object", op, wanted(t))
+	}
+	if n.Constant {
+		v := n.Expr.(plan.Const).Value
+		if fitted, ok := fit(v, t); ok {
+			return Constant(fitted, t), nil
+		}
+		return nil, problem.Invalid(n.At, "%s takes %s here, not %s", op, wanted(t), quoted(v))
+	}
+	from := n.Expr.Type()
+	switch {
+	case from == t:
+		return n.Expr, nil
+	case Dynamic(from) && !n.List:
+		if t == schema.UUID || t == schema.Day || t == schema.Bytes {
+			break
+		}
+		return plan.As{X: n.Expr, T: t}, nil
+	case Numeric(from) && Numeric(t) && wider(from, t) == t, from == schema.Day && t == schema.Date, from == schema.UUID && t == schema.String:
+		return plan.Widen{X: n.Expr, T: t}, nil
+	}
+	if n.List {
+		return nil, problem.Invalid(n.At, "%s takes %s here, not a list; $unwind the list first", op, wanted(t))
+	}
+	return nil, problem.Invalid(n.At, "%s takes %s here, not %s", op, wanted(t), a(from))
+}
+
+// wanted names a type that an operator takes.
+func wanted(t schema.Type) string {
+	switch t {
+	case schema.Integer:
+		return "a whole number"
+	case schema.Decimal, schema.Double:
+		return "a number"
+	}
+	return a(t)
+}
+
+// fit returns a constant as what type t holds, and whether it can be that.
+func fit(v value.Value, t schema.Type) (value.Value, bool) {
+	if v.IsNull() {
+		return v, true
+	}
+	switch t {
+	case schema.Integer:
+		n, ok := v.AsInt()
+		return value.OfInt(n), ok
+	case schema.Decimal:
+		return v, v.IsNumber()
+	case schema.Double:
+		f, ok := v.AsFloat()
+		return value.OfFloat(f), ok
+	case schema.Boolean:
+		return v, v.Kind() == value.Bool
+	case schema.String:
+		return v, v.Kind() == value.String
+	case schema.Date, schema.Day:
+		if v.Kind() == value.String {
+			return value.OfDateText(v.Text())
+		}
+		return v, v.Kind() == value.Date || v.Kind() == value.Day
+	case schema.UUID:
+		u, ok := value.OfUUIDText(v.Text())
+		return u, ok && v.Kind() == value.String
+	}
+	return v, false
+}
+
+func quoted(v value.Value) string {
+	text := string(v.AppendJSON(nil))
+	if len(text) > 60 {
+		return "this " + v.Kind().String()
+	}
+	return text
+}
+
+// id returns a constant that is compared with an id as what the column holds: ids are text to agents, and a pointer
+// may be written as an object.
+func AsID(n Node, with *plan.Column) Node {
+	v := n.Expr.(plan.Const).Value
+	if class, ok := v.Get("className"); ok && with != nil && class.Text() == with.Class {
+		v, _ = v.Get("objectId")
+	}
+	if with != nil && with.ID && with.Type == schema.Integer && v.Kind() == value.String {
+		if i, err := strconv.ParseInt(v.Text(), 10, 64); err == nil && strconv.FormatInt(i, 10) == v.Text() {
+			v = value.OfInt(i)
+		}
+	}
+	n.Expr = plan.Const{Value: v, T: Natural(v)}
+	return n
+}
+
+// alike returns two operands of op as values of one type, in which they can be compared.
+func Alike(x, y Node, op string) (plan.Expr, plan.Expr, error) {
+	switch {
+	case x.Constant && !y.IsObject():
+		x = AsID(x, y.Column)
+	case y.Constant && !x.IsObject():
+		y = AsID(y, x.Column)
+	}
+	t, ok := meet(&x, &y)
+	if !ok {
+		return nil, nil, problem.Invalid(y.At, "%s can't compare %s with %s: they are never alike", op, What(&x), What(&y))
+	}
+	ex, err := x.Want(t, op)
+	if err != nil {
+		return nil, nil, err
+	}
+	ey, err := y.Want(t, op)
+	return ex, ey, err
+}
+
+// meet returns the type in which two operands can be compared.
+func meet(x, y *Node) (schema.Type, bool) {
+	tx, ty := x.Kind(), y.Kind()
+	switch {
+	case x.Constant && x.IsNull() && !y.IsObject():
+		return orJSON(ty), true
+	case y.Constant && y.IsNull() && !x.IsObject():
+		return orJSON(tx), true
+	case tx == ty && tx == schema.Any:
+		return schema.JSON, true
+	case tx == ty:
+		return tx, tx != schema.Opaque
+	case Numeric(tx) && Numeric(ty):
+		return wider(tx, ty), true
+	case Dynamic(tx) && Dynamic(ty), x.List, y.List, x.IsObject() && Dynamic(ty), y.IsObject() && Dynamic(tx):
+		return schema.JSON, Dynamic(tx) && Dynamic(ty) || x.IsObject() || y.IsObject()
+	case Dynamic(tx):
+		return inJSON(ty)
+	case Dynamic(ty):
+		return inJSON(tx)
+	}
+	dates := []schema.Type{schema.Date, schema.Day}
+	texts := []schema.Type{schema.String, schema.UUID}
+	switch {
+	case slices.Contains(dates, tx) && (slices.Contains(dates, ty) || y.dateText()):
+		return schema.Date, true
+	case slices.Contains(dates, ty) && x.dateText():
+		return schema.Date, true
+	case tx == schema.UUID && y.uuid(), ty == schema.UUID && x.uuid():
+		return schema.UUID, true // in either case of its letters
+	case slices.Contains(texts, tx) && slices.Contains(texts, ty):
+		return schema.String, true
+	}
+	return 0, false
+}
+
+// inJSON is the type in which a value that is known only when it runs is compared with one of type t: whole numbers
+// beside it are exact, and it may be none.
+func inJSON(t schema.Type) (schema.Type, bool) {
+	switch t {
+	case schema.Integer:
+		return schema.Decimal, true
+	case schema.Day:
+		return schema.Date, true
+	case schema.UUID:
+		return schema.String, true
+	case schema.Bytes, schema.Opaque:
+		return 0, false
+	}
+	return t, true
+}
+
+func orJSON(t schema.Type) schema.Type {
+	if t == schema.Any {
+		return schema.JSON
+	}
+	return t
+}
+
+// kind is the type of an operand: of a constant, as it is written.
+func (n *Node) Kind() schema.Type {
+	if n.IsObject() {
+		return schema.JSON
+	}
+	if n.Constant {
+		return Natural(n.Expr.(plan.Const).Value)
+	}
+	return n.Expr.Type()
+}
+
+// dateText reports whether n is a constant text that writes a date.
+func (n *Node) dateText() bool {
+	if !n.Constant {
+		return false
+	}
+	_, ok := value.OfDateText(n.Expr.(plan.Const).Value.Text())
+	return ok
+}
+
+// uuid reports whether n is a constant text that writes a UUID.
+func (n *Node) uuid() bool {
+	if !n.Constant {
+		return false
+	}
+	_, ok := value.OfUUIDText(n.Expr.(plan.Const).Value.Text())
+	return ok
+}
+
+// What names an operand in a message: its column and type, or the constant as written.
+func What(n *Node) string {
+	switch {
+	case n.IsObject():
+		return "an object"
+	case n.Constant:
+		return quoted(n.Expr.(plan.Const).Value)
+	case n.Column != nil && n.Column.Path != nil:
+		return n.Column.Key() + " (" + n.Expr.Type().String() + ")"
+	}
+	return a(n.Expr.Type())
+}
+
+// common returns the type that all of nodes can have: JSON where they differ.
+func common(nodes []Node) schema.Type {
+	var t schema.Type
+	found := false
+	for i := range nodes {
+		n := &nodes[i]
+		if n.Constant && n.IsNull() {
+			continue
+		}
+		k := n.Kind()
+		switch {
+		case k == schema.Any:
+			return schema.JSON
+		case !found:
+			t, found = k, true
+		case t == k:
+		case Numeric(t) && Numeric(k):
+			t = wider(t, k)
+		case (t == schema.Date || t == schema.Day) && (k == schema.Date || k == schema.Day):
+			t = schema.Date
+		default:
+			return schema.JSON
+		}
+	}
+	if !found {
+		return schema.JSON
+	}
+	return t
+}

@@ -1,0 +1,214 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/netguard"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// A Message is what a program is sent.
+type Message struct {
+	Type string    `json:"type"`      // "change." and the event
+	At   time.Time `json:"timestamp"` // when it happened
+	Data Data      `json:"data"`
+}
+
+// Data is what a Message tells of a change. It holds no value of any record.
+type Data struct {
+	ID      string           `json:"change_id"`
+	Event   change.EventKind `json:"event"`
+	State   change.State     `json:"state"`       // after the event; it may be another one by now
+	By      string           `json:"by,omitzero"` // who did it; nobody for what the server does itself
+	Agent   string           `json:"agent"`       // the principal that proposed it
+	Owner   string           `json:"owner,omitzero"`
+	Tenant  string           `json:"tenant,omitzero"`
+	Op      write.Op         `json:"op,omitzero"`
+	Classes []string         `json:"classes,omitzero"`
+	Rows    int              `json:"rows,omitzero"`
+	Risk    change.Risk      `json:"risk,omitzero"`
+	Need    int              `json:"need,omitzero"` // people who must approve
+	Link    string           `json:"url,omitzero"`
+	Seq     int64            `json:"seq"` // of the event
+}
+
+// An outgoing is a message for one hook, written.
+type outgoing struct {
+	id   string // the same each time it is sent: receivers know by it what they had already
+	body []byte
+}
+
+// message writes what a delivery tells.
+func (s *Sender) message(ctx context.Context, t *target, d Delivery) (outgoing, error) {
+	e := d.Event
+	data := Data{ID: e.Change, Event: e.Kind, State: e.State, By: e.By, Agent: e.Agent, Tenant: e.Tenant, Seq: e.Seq}
+	c, err := s.o.Changes.Get(ctx, e.Change)
+	switch {
+	case errors.Is(err, change.ErrNone):
+	case err != nil:
+		return outgoing{}, err
+	default:
+		data.Owner, data.Op, data.Classes, data.Rows, data.Risk, data.Need = c.Agent.Owner, c.Op, c.Classes, c.Rows, c.Risk, c.Need
+	}
+	if s.o.Link != "" {
+		data.Link = s.o.Link + e.Change
+	}
+	var content any = Message{Type: "change." + string(e.Kind), At: e.At, Data: data}
+	if t.Form == Slack {
+		content = map[string]string{"text": data.slack()}
+	}
+	body, err := json.Marshal(content)
+	return outgoing{id: fmt.Sprintf("%s.%d", e.Change, e.Seq), body: body}, err
+}
+
+// slack is data as a line of Slack's markup, in which names mean nothing but themselves.
+func (d *Data) slack() string {
+	what := "A change"
+	if d.Op != "" {
+		records := "records"
+		if d.Rows == 1 {
+			records = "record"
+		}
+		what = fmt.Sprintf("%s %d %s of %s", strings.ToUpper(string(d.Op[:1]))+string(d.Op[1:]), d.Rows, records, strings.Join(d.Classes, ", "))
+	}
+	text := fmt.Sprintf("%s: %s", what, verb(d.Event))
+	if d.By != "" {
+		text += " by " + d.By
+	}
+	if d.Event == change.EventCreated && d.Need > 0 {
+		text += fmt.Sprintf(", %s risk, needs %d to approve", d.Risk, d.Need)
+	}
+	text = plain(text)
+	if d.Link != "" {
+		text += " <" + plain(d.Link) + "|" + plain(d.ID) + ">"
+	} else {
+		text += " " + plain(d.ID)
+	}
+	return text
+}
+
+// plain is text in which Slack finds no markup: no link, no mention, no emphasis, no code.
+func plain(text string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "*", "∗", "`", "ˋ", "~", "∼", "\n", " ", "\r", " ").Replace(text)
+}
+
+func verb(e change.EventKind) string {
+	switch e {
+	case change.EventCreated:
+		return "proposed"
+	case change.EventUnknown:
+		return "nobody knows whether it happened; settle it"
+	case change.EventStale:
+		return "stale, the records moved on"
+	case change.EventDecided:
+		return "approved by one of several"
+	case change.EventRenewed:
+		return "previewed again"
+	}
+	return string(e)
+}
+
+// Sign returns the signature of a message by standardwebhooks.com: "v1," and HMAC-SHA256 over id, time and body, in base64.
+func Sign(secret []byte, id string, at time.Time, body []byte) string {
+	m := hmac.New(sha256.New, secret)
+	fmt.Fprintf(m, "%s.%d.", id, at.Unix())
+	m.Write(body)
+	return "v1," + base64.StdEncoding.EncodeToString(m.Sum(nil))
+}
+
+// Secret reads a secret as a configuration has it: "whsec_" and base64, or the text itself; 24 bytes at least.
+func Secret(text string) ([]byte, error) {
+	secret := []byte(text)
+	if coded, ok := strings.CutPrefix(text, "whsec_"); ok {
+		var err error
+		if secret, err = base64.StdEncoding.DecodeString(coded); err != nil {
+			return nil, errors.New("what stands behind whsec_ must be base64")
+		}
+	}
+	if len(secret) < 24 {
+		return nil, errors.New("must be 24 bytes long at least")
+	}
+	return secret, nil
+}
+
+// clientFor sends to one hook: straight there, to allowed addresses alone, and nowhere else from there.
+func clientFor(h Hook) *http.Client {
+	return &http.Client{
+		Timeout: timeout,
+		Transport: &http.Transport{DialContext: netguard.Dialer(h.Private).DialContext, TLSHandshakeTimeout: 5 * time.Second, MaxResponseHeaderBytes: 64 << 10,
+			MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// A sent is what became of one attempt.
+type sent struct {
+	status  int
+	failure string        // in our words; "" when it arrived
+	after   time.Duration // that the receiver asks us to wait
+	gone    bool          // the receiver wants no more
+}
+
+// send sends m once.
+func (t *target) send(ctx context.Context, m outgoing) sent {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, t.URL, bytes.NewReader(m.body))
+	if err != nil {
+		return sent{failure: "the URL can't be used"}
+	}
+	at := time.Now()
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("User-Agent", "bailiwick")
+	r.Header.Set("Webhook-Id", m.id)
+	r.Header.Set("Webhook-Timestamp", strconv.FormatInt(at.Unix(), 10))
+	if t.Secret != nil {
+		r.Header.Set("Webhook-Signature", Sign(t.Secret, m.id, at, m.body))
+	}
+	res, err := t.client.Do(r)
+	if err != nil {
+		return sent{failure: why(err)}
+	}
+	defer res.Body.Close()
+	_, _ = io.CopyN(io.Discard, res.Body, 4<<10) // so that the connection can be used again; what it says is nothing to us
+	if res.StatusCode >= 200 && res.StatusCode < 300 {
+		return sent{status: res.StatusCode}
+	}
+	out := sent{status: res.StatusCode, failure: strings.TrimSpace(fmt.Sprintf("it answered %d %s", res.StatusCode, http.StatusText(res.StatusCode))), gone: res.StatusCode == http.StatusGone}
+	if res.StatusCode >= 300 && res.StatusCode < 400 {
+		out.failure = "it redirects elsewhere, which is not followed; name the address itself"
+	}
+	if seconds, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && seconds > 0 {
+		out.after = min(time.Duration(min(seconds, 1<<20))*time.Second, longest)
+	}
+	return out
+}
+
+// why says in our words why nothing arrived: errors of the network name addresses of hosts inside.
+func why(err error) string {
+	if errors.Is(err, netguard.ErrPrivate) {
+		return "its host leads to a private network; set private: true if that is meant"
+	}
+	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
+		return "it did not answer in time"
+	}
+	if _, ok := errors.AsType[*net.DNSError](err); ok {
+		return "its host can't be found"
+	}
+	if _, ok := errors.AsType[*net.OpError](err); ok {
+		return "it can't be reached"
+	}
+	return "no connection: its certificate, or what it speaks, is not right"
+}

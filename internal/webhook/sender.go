@@ -1,0 +1,245 @@
+package webhook
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+)
+
+// Changes is what a Sender reads of changes; every change.Store is one.
+type Changes interface {
+	Get(ctx context.Context, id string) (*change.Change, error)
+	Events(ctx context.Context, after int64, limit int) ([]change.Event, error)
+	LastEvent(ctx context.Context) (int64, error)
+	Await(ctx context.Context, after int64) error
+}
+
+// Options are what a Sender works by. Changes, Store and Hooks are needed.
+type Options struct {
+	Changes Changes
+	Store   Store
+	Hooks   []Hook
+	Link    string       // what a link to a change begins with; its id is put behind. "" sends no links
+	Logger  *slog.Logger // nil logs nothing
+
+	First time.Duration // between the first attempt and the second, about; each next one is twice as long, up to an hour. 0 takes 5 s
+	Poll  time.Duration // how often what is due is looked for; 0 takes 1 s
+}
+
+// Bounds of what one process does.
+const (
+	parallel = 8                // deliveries under way
+	lease    = time.Minute      // for one attempt, which ends well before
+	oldest   = 24 * time.Hour   // events that happened before are not told of: nobody followed them meanwhile
+	longest  = time.Hour        // between two attempts
+	attempts = 12               // see Hook
+	pause    = 2 * time.Second  // after a failure of the store
+	timeout  = 15 * time.Second // of one attempt
+)
+
+// A Sender follows events and sends notifications. Any number of processes may run one over the same store.
+type Sender struct {
+	o     Options
+	hooks map[string]*target
+	names []string
+	fed   chan struct{} // something may be due
+}
+
+// A target is a hook and what sends to it.
+type target struct {
+	Hook
+	client *http.Client
+}
+
+// New returns a sender. It opens nothing.
+func New(o Options) *Sender {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	o.First, o.Poll = cmp.Or(o.First, 5*time.Second), cmp.Or(o.Poll, time.Second)
+	s := &Sender{o: o, hooks: map[string]*target{}, fed: make(chan struct{}, 1)}
+	for _, h := range o.Hooks {
+		h.Attempts = cmp.Or(h.Attempts, attempts)
+		s.hooks[h.Name] = &target{h, clientFor(h)}
+		s.names = append(s.names, h.Name)
+	}
+	return s
+}
+
+// Run works until ctx ends.
+func (s *Sender) Run(ctx context.Context) {
+	var both sync.WaitGroup
+	both.Go(func() { s.feed(ctx) })
+	both.Go(func() { s.deliver(ctx) })
+	both.Wait()
+	for _, t := range s.hooks {
+		t.client.CloseIdleConnections()
+	}
+}
+
+// failing says once in a while what the store can't do, and waits.
+func (s *Sender) failing(ctx context.Context, doing string, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	s.o.Logger.WarnContext(ctx, "notifications wait", "doing", doing, "error", err)
+	sleep(ctx, pause)
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}
+
+// feed makes deliveries of events.
+func (s *Sender) feed(ctx context.Context) {
+	for ctx.Err() == nil {
+		at, more, err := s.feedOnce(ctx)
+		switch {
+		case err != nil:
+			s.failing(ctx, "read the events", err)
+		case !more:
+			if err := s.o.Changes.Await(ctx, at); err != nil {
+				s.failing(ctx, "wait for events", err)
+			}
+		}
+	}
+}
+
+// feedOnce makes deliveries of the next events, and reports how far it came and whether there may be more.
+func (s *Sender) feedOnce(ctx context.Context) (at int64, more bool, err error) {
+	from, begun, err := s.o.Store.FedTo(ctx)
+	if err != nil {
+		return 0, false, err
+	}
+	if !begun { // what happened before anybody wanted to be told isn't news
+		last, err := s.o.Changes.LastEvent(ctx)
+		if err == nil {
+			err = s.o.Store.Feed(ctx, -1, last, nil)
+		}
+		return last, true, moved(err)
+	}
+	const most = 200
+	events, err := s.o.Changes.Events(ctx, from, most)
+	if err != nil || len(events) == 0 {
+		return from, false, err
+	}
+	var list []Delivery
+	for _, e := range events {
+		for _, h := range s.o.Hooks {
+			if h.wants(e.Kind) && time.Since(e.At) < oldest {
+				list = append(list, Delivery{Hook: h.Name, Event: e, State: Waiting})
+			}
+		}
+	}
+	to := events[len(events)-1].Seq
+	if err := s.o.Store.Feed(ctx, from, to, list); err != nil {
+		return from, true, moved(err)
+	}
+	select {
+	case s.fed <- struct{}{}:
+	default:
+	}
+	return to, true, nil
+}
+
+// moved leaves out that another replica was faster: it has done the same.
+func moved(err error) error {
+	if errors.Is(err, ErrMoved) {
+		return nil
+	}
+	return err
+}
+
+// deliver sends what is due.
+func (s *Sender) deliver(ctx context.Context) {
+	for ctx.Err() == nil {
+		due, err := s.o.Store.Claim(ctx, s.names, parallel, lease)
+		if err != nil {
+			s.failing(ctx, "look for what is due", err)
+			continue
+		}
+		var all sync.WaitGroup
+		for _, d := range due {
+			all.Go(func() { s.attempt(ctx, d) })
+		}
+		all.Wait()
+		if len(due) > 0 {
+			continue
+		}
+		t := time.NewTimer(s.o.Poll)
+		select {
+		case <-ctx.Done():
+		case <-t.C:
+		case <-s.fed:
+		}
+		t.Stop()
+	}
+}
+
+// attempt sends one delivery once, and keeps what became of it. One that was under way when the process ended is sent
+// again when its lease has run out: the receiver knows it by its id.
+func (s *Sender) attempt(ctx context.Context, d Delivery) {
+	t := s.hooks[d.Hook]
+	message, err := s.message(ctx, t, d)
+	if err != nil {
+		s.failing(ctx, "read a change", err)
+		return
+	}
+	sent := t.send(ctx, message)
+	if ctx.Err() != nil {
+		return
+	}
+	d.Status, d.Failure = sent.status, sent.failure
+	after := time.Duration(0)
+	switch {
+	case sent.failure == "":
+		d.State = Sent
+	case sent.gone || d.Attempts >= t.Attempts:
+		d.State = Dead
+		s.o.Logger.ErrorContext(ctx, "notification is dead", "hook", d.Hook, "delivery", d.ID, "change", d.Event.Change, "attempts", d.Attempts, "status", d.Status, "error", d.Failure)
+	default:
+		after = max(s.again(d.Attempts), min(sent.after, longest))
+	}
+	if err := s.o.Store.Finish(ctx, d, after); moved(err) != nil {
+		s.failing(ctx, "keep what became of a delivery", err)
+	}
+}
+
+// again is how long to wait after the n-th attempt: some more or less, so that what failed together doesn't come
+// together again.
+func (s *Sender) again(n int) time.Duration {
+	d := min(s.o.First<<min(n-1, 20), longest)
+	return d/2 + rand.N(d)
+}
+
+// Waits are about how long it takes until a delivery is dead after so many attempts, for people.
+func Waits(n int) time.Duration {
+	total := time.Duration(0)
+	for i := range max(cmp.Or(n, attempts)-1, 0) {
+		total += min(5*time.Second<<min(i, 20), longest)
+	}
+	return total
+}
+
+// Names are the names of hooks, sorted.
+func Names(hooks []Hook) []string {
+	names := make([]string, len(hooks))
+	for i, h := range hooks {
+		names[i] = h.Name
+	}
+	slices.Sort(names)
+	return names
+}

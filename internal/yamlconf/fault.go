@@ -1,0 +1,205 @@
+package yamlconf
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// A Fault is one thing that is wrong in a file.
+type Fault struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"`    // from 1; 0 when it is about the file as a whole
+	Column  int    `json:"column"`  // from 1, in characters
+	Path    string `json:"path"`    // the keys that lead there, with dots; "" at the top
+	Message string `json:"message"` // what is wrong and what would be right
+	Excerpt string `json:"excerpt"` // the line, passwords in URLs starred, and a caret under the column
+}
+
+// String returns the fault as people read it: the place and the message, and the excerpt below.
+func (f Fault) String() string {
+	s := f.File
+	if f.Line > 0 {
+		s += fmt.Sprintf(":%d:%d", f.Line, f.Column)
+	}
+	s += ": "
+	if f.Path != "" {
+		s += f.Path + ": "
+	}
+	s += f.Message
+	if f.Excerpt != "" {
+		s += "\n" + f.Excerpt
+	}
+	return s
+}
+
+// An Error is what is wrong in a document, in its order.
+type Error struct {
+	Faults   []Fault  // at most 100
+	More     int      // how many there are besides
+	Document Document // what was read, as far as it could be
+}
+
+const maxFaults = 100
+
+// Error returns the faults, one after the other.
+func (e *Error) Error() string {
+	var b strings.Builder
+	for i, f := range e.Faults {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString(f.String())
+	}
+	if e.More > 0 {
+		fmt.Fprintf(&b, "\nand %d more", e.More)
+	}
+	return b.String()
+}
+
+// A Position is a place in a file, both from 1; line 0 is the file as a whole.
+type Position struct {
+	file         *file
+	Line, Column int
+}
+
+// File returns the name of the file, "" of the zero Position.
+func (p Position) File() string {
+	if p.file == nil {
+		return ""
+	}
+	return p.file.name
+}
+
+// Wrong notes a fault at a position that the JSON pointer at leads to: what is wrong and what would be right.
+func (r *Reader) Wrong(p Position, at, format string, args ...any) {
+	if len(r.faults) == maxFaults {
+		r.more++
+		return
+	}
+	// The excerpt is made when all are known: that of a wide line takes time.
+	r.faults = append(r.faults, noted{Fault{File: p.File(), Line: p.Line, Column: p.Column, Path: dotted(at), Message: fmt.Sprintf(format, args...)}, p.file})
+}
+
+// WrongAt notes a fault at the JSON pointer at, or at the deepest place above it that the document has.
+func (r *Reader) WrongAt(at, message string) { r.Wrong(locate(r.places, at), at, "%s", message) }
+
+// locate returns the place that the JSON pointer at leads to, or the deepest one above it.
+func locate(places map[string]Position, at string) Position {
+	for {
+		if p, ok := places[at]; ok || at == "" {
+			return p
+		}
+		at = at[:strings.LastIndexByte(at, '/')]
+	}
+}
+
+// A noted fault still needs its excerpt.
+type noted struct {
+	Fault
+	in *file
+}
+
+// error returns the faults found in d, in its order.
+func (r *Reader) error(d Document) error {
+	slices.SortStableFunc(r.faults, func(a, b noted) int {
+		return cmp.Or(cmp.Compare(a.in.order, b.in.order), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	type line struct {
+		in *file
+		n  int
+	}
+	shown := map[line][]rune{}
+	out := make([]Fault, len(r.faults))
+	for i, f := range r.faults {
+		out[i] = f.Fault
+		if f.Line < 1 || f.Line > len(f.in.lines) {
+			continue
+		}
+		of := line{f.in, f.Line}
+		if _, ok := shown[of]; !ok {
+			shown[of] = f.in.shown(f.Line)
+		}
+		out[i].Excerpt = excerpt(shown[of], Position{f.in, f.Line, f.Column})
+	}
+	return &Error{out, r.more, d}
+}
+
+// dotted writes a JSON pointer with dots.
+func dotted(at string) string {
+	parts := strings.Split(strings.TrimPrefix(at, "/"), "/")
+	for i, p := range parts {
+		parts[i] = problem.Cut(strings.ReplaceAll(strings.ReplaceAll(p, "~1", "/"), "~0", "~"))
+	}
+	return strings.Join(parts, ".")
+}
+
+// passwords are where a line can hold a password that its excerpt must not show: in a URL before the @, and as a
+// parameter.
+var passwords = []*regexp.Regexp{
+	regexp.MustCompile(`(://[^:/?#\s]*:)([^\s"']*)@`),
+	regexp.MustCompile(`(?i)(password=)([^\s"'&]*)`),
+	regexp.MustCompile(`(?i)(\bsecret["']?:\s+)([^$,}\n][^,}\n]*)`),
+}
+
+// starred returns line with a star for each character of its passwords. What ${…} stands for isn't in the line.
+func starred(line string) string {
+	for _, p := range passwords {
+		line = p.ReplaceAllStringFunc(line, func(found string) string {
+			m := p.FindStringSubmatch(found)
+			if strings.HasPrefix(m[2], "${") && strings.HasSuffix(m[2], "}") {
+				return found
+			}
+			return m[1] + strings.Repeat("*", utf8.RuneCountInString(m[2])) + found[len(m[1])+len(m[2]):]
+		})
+	}
+	return line
+}
+
+// excerpt returns the line of p, which is text, with its number, and a caret under the column.
+func excerpt(text []rune, p Position) string {
+	at := min(max(p.Column-1, 0), len(text))
+	// Of a line that is too wide for a terminal, a window.
+	const before, after = 90, 60
+	lead, tail, wide := "", "", len(text) > before+after
+	if wide && len(text)-at > after {
+		text, tail = text[:at+after], "…"
+	}
+	if wide && at > before {
+		text, lead, at = text[at-before:], "…", before
+	}
+	var pad strings.Builder
+	for _, r := range lead + string(text[:at]) {
+		// A tab under a tab keeps the caret in its column however wide tabs are.
+		if r == '\t' {
+			pad.WriteByte('\t')
+		} else {
+			pad.WriteByte(' ')
+		}
+	}
+	shown := strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' || r == 0x7f {
+			return '�'
+		}
+		return r
+	}, string(text))
+	return fmt.Sprintf("%5d | %s%s%s\n      | %s^", p.Line, lead, shown, tail, pad.String())
+}
+
+// LogText is Error without the text of the file.
+func (e *Error) LogText() string {
+	var b strings.Builder
+	for i, f := range e.Faults {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		f.Excerpt = ""
+		b.WriteString(f.String())
+	}
+	return b.String()
+}

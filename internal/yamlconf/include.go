@@ -1,0 +1,165 @@
+package yamlconf
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+)
+
+// maxFiles is how many files a document can be made of.
+const maxFiles = 20
+
+// Files is the key that Options.Include names: a list of paths and patterns. It is read before all other keys, so the
+// shape tells editors of it and reads nothing.
+func Files() Shape {
+	return Shape{Schema: List(nil, "", nil).Schema, Read: func(*Reader, Node, string) {}}
+}
+
+// including is the state of following includes.
+type including struct {
+	*Reader
+	by    map[string]Position // of each file: the place that includes it; the zero Position for the first
+	chain []string            // the files that lead to the one that is read
+	out   []Node
+}
+
+// included returns the tops of all files that top includes, and those that they include, each after the one that
+// includes it.
+func (r *Reader) included(top Node) []Node {
+	i := &including{Reader: r, by: map[string]Position{filepath.Clean(top.file.name): {}}}
+	i.follow(top, filepath.Clean(top.file.name))
+	return i.out
+}
+
+// follow reads the files that body, the top of the file at path, includes.
+func (i *including) follow(body Node, path string) {
+	pairs, _ := body.pairs()
+	at := slices.IndexFunc(pairs, func(p *ast.MappingValueNode) bool {
+		key, ok := p.Key.(*ast.StringNode)
+		return ok && i.options.Include != "" && key.Value == i.options.Include
+	})
+	if at < 0 {
+		return
+	}
+	e, _ := i.entry(body.file, pairs[at], "")
+	i.places[e.At] = e.Key
+	var patterns []string
+	before := i.Count()
+	List(&patterns, "files", nil).Value(i.Reader, e)
+	elements, ok := e.Value.List()
+	if !ok || i.Count() > before {
+		return
+	}
+	i.chain = append(i.chain, path)
+	defer func() { i.chain = i.chain[:len(i.chain)-1] }()
+	for n, pattern := range patterns {
+		for _, found := range i.matches(pattern, elements[n], query.Pointer(e.At, fmt.Sprint(n))) {
+			i.read(found, elements[n], query.Pointer(e.At, fmt.Sprint(n)))
+		}
+	}
+}
+
+// matches returns the files that a pattern, written at n, stands for, in their order.
+func (i *including) matches(pattern string, n Node, at string) []string {
+	full := pattern
+	if !filepath.IsAbs(full) {
+		full = filepath.Join(n.Folder(), full)
+	}
+	if !strings.ContainsAny(pattern, `*?[`) {
+		return []string{full}
+	}
+	found, err := glob(full)
+	i.origin.note(aPattern, full, []byte(strings.Join(found, "\n")), err)
+	switch {
+	case err != nil:
+		i.Wrong(n.Start(), at, "%s is not a pattern of file names", problem.Cut(pattern))
+	case found == nil:
+		i.Wrong(n.Start(), at, "no file matches %s", problem.Cut(pattern))
+	}
+	return found
+}
+
+// glob is filepath.Glob, sorted, without the hidden files that a pattern doesn't ask for: editors leave such beside
+// what they edit.
+func glob(pattern string) ([]string, error) {
+	found, err := filepath.Glob(pattern)
+	found = slices.DeleteFunc(found, func(path string) bool {
+		return strings.HasPrefix(filepath.Base(path), ".") && !strings.HasPrefix(filepath.Base(pattern), ".")
+	})
+	slices.Sort(found)
+	return found, err
+}
+
+// read reads the file at path, which n includes, and those that it includes.
+func (i *including) read(path string, n Node, at string) {
+	if by, twice := i.by[path]; twice {
+		switch {
+		case slices.Contains(i.chain, path):
+			i.Wrong(n.Start(), at, "leads back to %s, which is being read", path)
+		default:
+			i.Wrong(n.Start(), at, "%s is included already, on line %d of %s", path, by.Line, by.File())
+		}
+		return
+	}
+	if len(i.by) == maxFiles {
+		i.Wrong(n.Start(), at, "a configuration is made of at most %d files", maxFiles)
+		i.by[path] = n.Start()
+		return
+	}
+	if len(i.by) > maxFiles {
+		return
+	}
+	in := &file{name: path, dir: filepath.Dir(path), order: len(i.by)}
+	i.by[path] = n.Start()
+	data, err := ordinaryFile(path, MaxFile)
+	i.origin.note(aFile, path, data, err)
+	if err != nil {
+		i.Wrong(n.Start(), at, "the file %s can't be read: %v", path, bare(err))
+		return
+	}
+	body, ok := i.document(in, data)
+	switch {
+	case !ok:
+	case body.yaml == nil:
+		i.Wrong(Position{file: in}, "", "the file says nothing; take it away or give it a key")
+	case !body.IsObject():
+		i.Must(body, "", "an object with the sections of a configuration")
+	default:
+		i.out = append(i.out, body)
+		i.follow(body, path)
+	}
+}
+
+// ordinaryFile reads an ordinary file, one byte more than most at most. Others could block or never end.
+func ordinaryFile(path string, most int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is not an ordinary file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	return io.ReadAll(io.LimitReader(f, most+1))
+}
+
+// bare leaves the path out of an error: messages say it once, as the file writes it.
+func bare(err error) error {
+	if inner, ok := errors.AsType[*os.PathError](err); ok {
+		return inner.Err
+	}
+	return err
+}

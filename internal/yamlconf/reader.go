@@ -1,0 +1,224 @@
+// Package yamlconf reads YAML by tables of keys, strictly.
+//
+// A Shape says what may stand at one place: how it is read, and the JSON Schema that editors are told, made from the
+// same table. A file is refused for an unknown key, a key that stands twice, a key without a value, and whatever would
+// have to be guessed about; all faults of a file are told in one Error, each with line, column and excerpt. What the
+// keys mean is not known here. It reads no file but those that ${file:…} and file: name.
+package yamlconf
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// A Reader walks the YAML of a document and gathers its faults.
+type Reader struct {
+	options Options
+	places  map[string]Position
+	faults  []noted
+	more    int // faults beyond those kept
+	origin  *origin
+}
+
+// Options are what a document may ask its surroundings for.
+type Options struct {
+	Env     func(name string) (string, bool)  // looks up the environment variable of ${NAME}; nil has none
+	Secret  func(path string) (string, error) // reads the file of ${file:path} and file:path; nil takes SecretFile
+	Include string                            // the key at the top that lists further files of the same form; "" for none
+}
+
+// A file is the text that nodes stand in.
+type file struct {
+	name  string
+	dir   string // where relative paths start
+	lines []string
+	order int // how many files were read before it
+
+	covered map[int][]int // by line: the columns where something begins that excerpts don't show
+}
+
+// The bounds of a file. The YAML parser takes time that grows with the square of the tokens.
+const (
+	MaxFile   = 1 << 20 // most bytes of a file
+	maxTokens = 40_000
+	maxNested = 32
+)
+
+// Read reads the document in data by shape. name is the file's path: it begins each fault, and relative paths in the
+// document start at its folder. What is wrong is in an *Error.
+func Read(name string, data []byte, shape Shape, o Options) (Document, error) {
+	if o.Secret == nil {
+		o.Secret = SecretFile
+	}
+	r := &Reader{options: o, places: map[string]Position{}, origin: &origin{}}
+	top := &file{name: name, dir: filepath.Dir(name)}
+	r.origin.note(aFile, name, data, nil)
+	if body, ok := r.document(top, data); ok {
+		r.places[""] = Position{top, 1, 1}
+		switch {
+		case body.yaml == nil:
+			needs, _ := shape.Schema["required"].([]string)
+			r.Wrong(Position{file: top}, "", "the file says nothing; it needs at least %s", strings.Join(needs, ", "))
+		default:
+			body.more = r.included(body)
+			shape.Read(r, body, "")
+		}
+	}
+	d := Document{top: top, places: r.places, origin: r.origin}
+	if len(r.faults) > 0 {
+		return d, r.error(d)
+	}
+	return d, nil
+}
+
+// document parses data and returns its one document, without YAML when it says nothing; ok is false after noting why
+// there is none.
+func (r *Reader) document(in *file, data []byte) (body Node, ok bool) {
+	data = []byte(strings.TrimPrefix(string(data), "\ufeff"))
+	whole := Position{file: in}
+	switch {
+	case len(data) > MaxFile:
+		r.Wrong(whole, "", "the file is larger than %d bytes", MaxFile)
+		return Node{}, false
+	case !utf8.Valid(data):
+		r.Wrong(whole, "", "the file is not UTF-8 text")
+		return Node{}, false
+	case slices.Contains(data, 0):
+		r.Wrong(whole, "", "the file holds a NUL character")
+		return Node{}, false
+	}
+	text := strings.ReplaceAll(string(data), "\r\n", "\n")
+	in.lines = strings.Split(text, "\n")
+	tokens := lexer.Tokenize(text)
+	if !r.plain(in, tokens) {
+		return Node{}, false
+	}
+	parsed, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
+	if err != nil {
+		r.syntax(in, err)
+		return Node{}, false
+	}
+	var bodies []Node
+	for _, doc := range parsed.Docs {
+		if doc.Body != nil {
+			bodies = append(bodies, Node{yaml: doc.Body, file: in})
+		}
+	}
+	if len(bodies) == 0 {
+		return Node{file: in}, true
+	}
+	if len(bodies) > 1 {
+		r.Wrong(bodies[1].Start(), "", "a second document begins here; a configuration is one")
+	}
+	return bodies[0], true
+}
+
+// syntax notes what the YAML parser found.
+func (r *Reader) syntax(in *file, err error) {
+	var e *yaml.SyntaxError
+	if errors.As(err, &e) && e.Token != nil && e.Token.Position != nil {
+		p, hint := tokenAt(in, e.Token), ""
+		if p.Line >= 1 && p.Line <= len(in.lines) && strings.Contains(in.lines[p.Line-1], "${") {
+			hint = "; between { } and [ ] a text with ${ stands in quotes"
+		}
+		r.Wrong(p, "", "not valid YAML: %s%s", e.Message, hint)
+		return
+	}
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	r.Wrong(Position{in, 1, 1}, "", "not valid YAML: %s", first)
+}
+
+// plain notes the parts of YAML that a configuration does without, and reports whether there was none.
+func (r *Reader) plain(in *file, tokens token.Tokens) bool {
+	if len(tokens) > maxTokens {
+		r.Wrong(Position{file: in}, "", "the file has more than %d keys, values and marks", maxTokens)
+		return false
+	}
+	before, flow, run := r.Count(), 0, 0
+	for _, t := range tokens {
+		p := tokenAt(in, t)
+		switch t.Type {
+		case token.AnchorType, token.AliasType, token.MergeKeyType:
+			r.Wrong(p, "", "anchors, aliases and merge keys (& * <<) are not read; write the value out")
+		case token.TagType:
+			r.Wrong(p, "", "tags (!) are not read; quote what is text")
+		case token.MappingKeyType:
+			r.Wrong(p, "", "keys with ? are not read; write key: value")
+		case token.DirectiveType:
+			r.Wrong(p, "", "directives (%%) are not read; begin with the first key")
+		case token.MappingStartType, token.SequenceStartType:
+			flow++
+		case token.MappingEndType, token.SequenceEndType:
+			flow--
+		}
+		if t.Type == token.SequenceEntryType {
+			run++
+		} else {
+			run = 0
+		}
+		if flow > maxNested || run > maxNested || p.Column > 1000 && t.Prev != nil && t.Prev.Position.Line < p.Line {
+			r.Wrong(p, "", "nested too deep")
+			return false
+		}
+	}
+	return r.Count() == before
+}
+
+// Count returns how many faults there are so far.
+func (r *Reader) Count() int { return len(r.faults) + r.more }
+
+// Env looks up an environment variable, as ${NAME} does.
+func (r *Reader) Env(name string) (string, bool) {
+	if r.options.Env == nil {
+		return "", false
+	}
+	return r.options.Env(name)
+}
+
+// Given reports whether the document has a key or element at the JSON pointer at.
+func (r *Reader) Given(at string) bool { _, ok := r.places[at]; return ok }
+
+// tokenAt returns where t begins.
+func tokenAt(in *file, t *token.Token) Position {
+	if t == nil || t.Position == nil {
+		return Position{file: in}
+	}
+	return Position{in, t.Position.Line, t.Position.Column}
+}
+
+// Must notes that the value at n should have been something else: be says what, "a list of names".
+func (r *Reader) Must(n Node, at, be string) {
+	if n.kind() == "nothing" {
+		r.absent(n, at)
+		return
+	}
+	r.Wrong(n.Start(), at, "must be %s, not %s", be, n.kind())
+}
+
+// absent notes a key without a value. The place of the key is shown: the value has none.
+func (r *Reader) absent(n Node, at string) {
+	r.Wrong(r.near(n, at), at, "has no value; give it one or leave it out")
+}
+
+// near returns the place of the key at, or of n when it stands under none.
+func (r *Reader) near(n Node, at string) Position {
+	if p, ok := r.places[at]; ok {
+		return p
+	}
+	return n.Start()
+}
+
+// unknown notes a key that is not among names.
+func (r *Reader) unknown(e Entry, at, what string, names []string) {
+	r.Wrong(e.Key, at, "unknown %s %q%s", what, problem.Cut(e.Name), problem.DidYouMean(problem.Nearest(e.Name, names, 2)))
+}

@@ -1,0 +1,211 @@
+package yamlconf
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// expand puts in what ${NAME} (an environment variable) and ${file:path} (the contents of a file) stand for; $${
+// is a plain ${. It reports whether all could be had, after noting which not. What they hold never enters a message.
+func (r *Reader) expand(s string, n Node, at string) (string, bool) {
+	var b strings.Builder
+	ok := true
+	for {
+		before, after, found := strings.Cut(s, "${")
+		if !found {
+			b.WriteString(s)
+			return b.String(), ok
+		}
+		if plain, escaped := strings.CutSuffix(before, "$"); escaped {
+			b.WriteString(plain + "${")
+			s = after
+			continue
+		}
+		b.WriteString(before)
+		name, rest, closed := strings.Cut(after, "}")
+		if !closed {
+			r.Wrong(n.Start(), at, "${ is not closed; write $${ for a plain ${")
+			return "", false
+		}
+		got, err := r.lookUp(n.Folder(), name)
+		if err != nil {
+			r.Wrong(n.Start(), at, "%v", err)
+			ok = false
+		}
+		b.WriteString(got)
+		s = rest
+	}
+}
+
+func (r *Reader) lookUp(folder, name string) (string, error) {
+	if path, ok := strings.CutPrefix(name, "file:"); ok {
+		return r.fromFile(folder, path)
+	}
+	if !variable.MatchString(name) {
+		return "", fmt.Errorf("${%s} does not name an environment variable or a file; write $${ for a plain ${", problem.Cut(name))
+	}
+	v, ok := r.Env(name)
+	switch {
+	case !ok:
+		return "", fmt.Errorf("the environment variable %s is not set", problem.Cut(name))
+	case !utf8.ValidString(v) || strings.ContainsRune(v, 0):
+		return "", fmt.Errorf("the environment variable %s does not hold plain text", problem.Cut(name))
+	}
+	return v, nil
+}
+
+// fromFile returns the contents of a file, whose relative path starts at folder, without the line end that editors add.
+func (r *Reader) fromFile(folder, path string) (string, error) {
+	if path == "" {
+		return "", errors.New("file: needs a path")
+	}
+	full := path
+	if !filepath.IsAbs(full) {
+		full = filepath.Join(folder, full)
+	}
+	v, err := r.options.Secret(full)
+	r.origin.note(aSecret, full, []byte(v), err)
+	if err != nil {
+		return "", fmt.Errorf("the file %s can't be read: %w", problem.Cut(path), bare(err))
+	}
+	v = strings.TrimSuffix(strings.TrimSuffix(v, "\n"), "\r")
+	if !utf8.ValidString(v) || strings.ContainsRune(v, 0) {
+		return "", fmt.Errorf("the file %s does not hold plain text", problem.Cut(path))
+	}
+	return v, nil
+}
+
+const maxSecret = 64 << 10
+
+// SecretFile reads a small ordinary file, of 64 KiB at most. Others could block or never end.
+func SecretFile(path string) (string, error) {
+	b, err := ordinaryFile(path, maxSecret)
+	switch {
+	case err != nil:
+		return "", err
+	case len(b) > maxSecret:
+		return "", fmt.Errorf("it is larger than %d bytes", maxSecret)
+	}
+	return string(b), nil
+}
+
+// Secret is text that may be a secret kept elsewhere: besides ${…}, all of it can be file:path. Without file: it is
+// as Text. take is given the folder where relative paths start, and the text.
+func Secret(what string, take func(folder, s string) string) Shape {
+	return Shape{Schema: map[string]any{"type": "string", "minLength": 1}, Read: func(r *Reader, n Node, at string) {
+		Text(what, func(s string) string {
+			if path, ok := strings.CutPrefix(s, "file:"); ok {
+				contents, err := r.fromFile(n.Folder(), path)
+				if err != nil {
+					return err.Error()
+				}
+				s = contents
+			}
+			return take(n.Folder(), s)
+		}).Read(r, n, at)
+	}}
+}
+
+// MaxLarge is the most bytes of a file that a document names for its contents.
+const MaxLarge = 64 << 20
+
+// Large reads the ordinary file at path, which is written at n: a relative one starts at the folder of n. It is part of
+// what the document was read from. The error doesn't say the path.
+func (r *Reader) Large(n Node, path string) ([]byte, error) {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(n.Folder(), path)
+	}
+	data, err := ordinaryFile(path, MaxLarge)
+	r.origin.note(aLarge, path, data, err)
+	switch {
+	case err != nil:
+		return nil, bare(err)
+	case len(data) > MaxLarge:
+		return nil, fmt.Errorf("it is larger than %d bytes", MaxLarge)
+	}
+	return data, nil
+}
+
+// Folder reads the ordinary files in the folder at path whose names take wants, by name. path is as in Large.
+func (r *Reader) Folder(n Node, path string, take func(name string) bool) (map[string][]byte, error) {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(n.Folder(), path)
+	}
+	pattern := filepath.Join(path, "*")
+	found, err := glob(pattern)
+	r.origin.note(aPattern, pattern, []byte(strings.Join(found, "\n")), err)
+	if err != nil {
+		return nil, bare(err)
+	}
+	files := map[string][]byte{}
+	for _, file := range found {
+		name := filepath.Base(file)
+		if !take(name) {
+			continue
+		}
+		if files[name], err = r.Large(n, file); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if len(files) == 0 {
+		return nil, errors.New("there are no such files")
+	}
+	return files, nil
+}
+
+// Covered is s, whose texts and numbers no excerpt shows, whatever their keys are called. References are shown.
+func Covered(s Shape) Shape {
+	inner := s.Read
+	s.Read = func(r *Reader, n Node, at string) {
+		n.cover()
+		inner(r, n, at)
+	}
+	return s
+}
+
+// cover notes where the texts and numbers of n stand.
+func (n Node) cover() {
+	if list, ok := n.List(); ok {
+		for _, item := range list {
+			item.cover()
+		}
+		return
+	}
+	if pairs, ok := n.pairs(); ok {
+		for _, pair := range pairs {
+			Node{yaml: pair.Value, file: n.file}.cover()
+		}
+		return
+	}
+	if p := n.Start(); !n.null() && p.Line > 0 && p.Line <= len(n.file.lines) {
+		if n.file.covered == nil {
+			n.file.covered = map[int][]int{}
+		}
+		n.file.covered[p.Line] = append(n.file.covered[p.Line], p.Column)
+	}
+}
+
+// scalar is a text or a number as YAML writes it on one line; a plain one ends before a mark.
+var scalar = regexp.MustCompile(`^(?:"(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?|[^,}\]#]*)`)
+
+// shown returns line number i of f without its passwords and without what is covered.
+func (f *file) shown(i int) []rune {
+	line := []rune(starred(f.lines[i-1]))
+	for _, column := range f.covered[i] {
+		at := min(column-1, len(line))
+		written := []rune(strings.TrimRight(scalar.FindString(string(line[at:])), " "))
+		if text := strings.Trim(string(written), `"'`); strings.HasPrefix(text, "${") && strings.HasSuffix(text, "}") {
+			continue
+		}
+		copy(line[at:], []rune(strings.Repeat("*", len(written))))
+	}
+	return line
+}

@@ -1,0 +1,285 @@
+package yamlconf
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/goccy/go-yaml/token"
+)
+
+// A Shape is what may stand at one place of a file: how it is read and how editors are told of it. Read reads what
+// stands at the JSON pointer at, and notes what is wrong with it; it keeps what it read wherever its maker said.
+type Shape struct {
+	Read   func(r *Reader, n Node, at string)
+	Schema map[string]any // JSON Schema, draft 2020-12
+	Null   func()         // takes the word null; where it is nil, a key can't have that for a value
+}
+
+// A Key is one key of an object.
+type Key struct {
+	Name  string
+	Doc   string // for editors and for the documentation
+	Shape Shape
+	Must  bool // the object needs it
+	Later bool // it is of the design, but this version does nothing with it
+}
+
+// Later returns keys that this version doesn't support: accepting them would be a promise.
+func Later(names ...string) []Key {
+	out := make([]Key, len(names))
+	for i, n := range names {
+		out[i] = Key{Name: n, Later: true}
+	}
+	return out
+}
+
+// Object is a mapping with the given keys. check, which may be nil, runs after a mapping was read.
+func Object(keys []Key, check func(r *Reader, n Node, at string)) Shape {
+	properties := map[string]any{}
+	var names, required []string
+	for _, k := range keys {
+		if k.Later {
+			continue
+		}
+		names = append(names, k.Name)
+		properties[k.Name] = k.Shape.described(k.Doc)
+		if k.Must {
+			required = append(required, k.Name)
+		}
+	}
+	s := map[string]any{"type": "object", "additionalProperties": false, "properties": properties}
+	if required != nil {
+		s["required"] = required
+	}
+	return Shape{Schema: s, Read: func(r *Reader, n Node, at string) {
+		entries, ok := r.Entries(n, at)
+		if !ok {
+			r.Must(n, at, "an object with "+AnyOf(names))
+			return
+		}
+		given := map[string]bool{}
+		for _, e := range entries {
+			given[e.Name] = true
+			i := slices.IndexFunc(keys, func(k Key) bool { return k.Name == e.Name })
+			switch {
+			case i < 0:
+				r.unknown(e, at, "key", names)
+			case keys[i].Later:
+				r.Wrong(e.Key, e.At, "not supported yet by this version; take it out")
+			default:
+				keys[i].Shape.Value(r, e)
+			}
+		}
+		for _, name := range required {
+			if !given[name] {
+				r.Wrong(n.Start(), at, "needs the key %s", name)
+			}
+		}
+		if check != nil {
+			check(r, n, at)
+		}
+	}}
+}
+
+// NotEmpty is a check of Object that refuses an object that says nothing.
+func NotEmpty(r *Reader, n Node, at string) {
+	if n.Empty() {
+		r.Wrong(n.Start(), at, "is empty; leave it out")
+	}
+}
+
+// Value reads the value of e; a key without one is refused.
+func (s Shape) Value(r *Reader, e Entry) {
+	switch {
+	case !e.Value.null():
+		s.Read(r, e.Value, e.At)
+	case s.Null != nil && e.Value.yaml != nil && e.Value.yaml.GetToken().Type != token.ImplicitNullType:
+		s.Null()
+	default:
+		r.absent(e.Value, e.At)
+	}
+}
+
+// described returns the JSON Schema of s with a description.
+func (s Shape) described(doc string) map[string]any {
+	out := map[string]any{"description": doc}
+	maps.Copy(out, s.Schema)
+	return out
+}
+
+// JSONSchema returns the JSON Schema (draft 2020-12) of a document of this shape, indented.
+func (s Shape) JSONSchema(title, doc string) []byte {
+	all := s.described(doc)
+	all["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	all["title"] = title
+	b, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		panic(err) // maps of plain data always encode
+	}
+	return append(b, '\n')
+}
+
+// A Table is a mapping whose keys are names.
+type Table struct {
+	Names string                                       // what a key is, in messages: "source"
+	Blank bool                                         // a name may be blank
+	Check func(r *Reader, e Entry) bool                // reports whether the name is right, after noting why not; may be nil
+	Of    func(name string) (value Shape, keep func()) // the value of a name, and what to do when it is read; keep may be nil
+}
+
+// Each is a mapping of names to values. An empty one is refused.
+func Each(t Table) Shape {
+	value, _ := t.Of("")
+	return Shape{
+		Schema: map[string]any{"type": "object", "minProperties": 1, "additionalProperties": value.Schema},
+		Read: func(r *Reader, n Node, at string) {
+			entries, ok := r.Entries(n, at)
+			switch {
+			case !ok:
+				r.Must(n, at, "an object with one key for each "+t.Names)
+				return
+			case len(entries) == 0:
+				r.Wrong(n.Start(), at, "is empty; name a %s or leave it out", t.Names)
+			}
+			for _, e := range entries {
+				switch {
+				case !t.Blank && strings.TrimSpace(e.Name) == "":
+					r.Wrong(e.Key, at, "a %s needs a name", t.Names)
+					continue
+				case t.Check != nil && !t.Check(r, e):
+					continue
+				}
+				value, keep := t.Of(e.Name)
+				value.Value(r, e)
+				if keep != nil {
+					keep()
+				}
+			}
+		}}
+}
+
+// List is a list of texts, no text twice. check, which may be nil, returns what is wrong with one.
+func List(into *[]string, of string, check func(string) string) Shape {
+	return Shape{
+		Schema: map[string]any{"type": "array", "minItems": 1, "uniqueItems": true, "items": map[string]any{"type": "string", "minLength": 1}},
+		Read: func(r *Reader, n Node, at string) {
+			elements, ok := n.List()
+			switch {
+			case !ok:
+				r.Must(n, at, "a list of "+of)
+				return
+			case len(elements) == 0:
+				r.Wrong(n.Start(), at, "the list is empty; name at least one or leave it out")
+				return
+			}
+			*into = []string{}
+			for i, v := range elements {
+				at := r.element(v, at, i)
+				text, ok := r.text(v, at)
+				if !ok {
+					continue
+				}
+				switch {
+				case text == "":
+					r.Wrong(v.Start(), at, "is empty")
+				case slices.Contains(*into, text):
+					r.Wrong(v.Start(), at, "stands in the list twice")
+				case check != nil && check(text) != "":
+					r.Wrong(v.Start(), at, "%s", check(text))
+				}
+				*into = append(*into, text)
+			}
+		}}
+}
+
+// Items is a list of values that have one shape each. of is what they are, in messages: "rules". item returns the
+// shape of one and what to do when it is read, which may be nil.
+func Items(of string, item func(i int) (Shape, func())) Shape {
+	one, _ := item(0)
+	return Shape{Schema: map[string]any{"type": "array", "items": one.Schema}, Read: func(r *Reader, n Node, at string) {
+		elements, ok := n.List()
+		if !ok {
+			r.Must(n, at, "a list of "+of)
+			return
+		}
+		for i, v := range elements {
+			one, keep := item(i)
+			one.Read(r, v, r.element(v, at, i))
+			if keep != nil {
+				keep()
+			}
+		}
+	}}
+}
+
+// element notes the place of element i of the list at, and returns its JSON pointer.
+func (r *Reader) element(v Node, at string, i int) string {
+	at = query.Pointer(at, fmt.Sprint(i))
+	r.places[at] = v.Start()
+	return at
+}
+
+// Either is by when an object stands there, else plain.
+func Either(plain, by Shape) Shape {
+	return Shape{Schema: map[string]any{"anyOf": []any{plain.Schema, by.Schema}}, Read: func(r *Reader, n Node, at string) {
+		if n.IsObject() {
+			by.Read(r, n, at)
+		} else {
+			plain.Read(r, n, at)
+		}
+	}}
+}
+
+// With returns s with one keyword of its JSON Schema set; "type" goes where an anyOf says it.
+func (s Shape) With(keyword string, v any) Shape {
+	out := maps.Clone(s.Schema)
+	if keyword == "anyOf" {
+		delete(out, "type")
+	}
+	out[keyword] = v
+	s.Schema = out
+	return s
+}
+
+// AnyOf joins names: "a, b or c".
+func AnyOf(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}
+
+// Join makes a JSON pointer of keys.
+func Join(keys ...string) string {
+	at := ""
+	for _, k := range keys {
+		at = query.Pointer(at, k)
+	}
+	return at
+}
+
+// wrongKind notes that a number, true or false stands where text should.
+func (r *Reader) wrongKind(n Node, at string) {
+	if k := n.kind(); k == "a number" || k == "true" || k == "false" {
+		r.Wrong(n.Start(), at, "must be text, not %s; put it in quotes", k)
+		return
+	}
+	r.Must(n, at, "text")
+}
+
+// oneText is a text out of a few, or one that ${…} makes so.
+func oneText(names []string, take func(i int)) Shape {
+	return Text("one of "+strings.Join(names, ", "), func(s string) string {
+		i := slices.Index(names, s)
+		if i < 0 {
+			return "must be " + AnyOf(names) + problem.DidYouMean(problem.Nearest(s, names, 1))
+		}
+		take(i)
+		return ""
+	}).With("anyOf", []any{map[string]any{"enum": names}, map[string]any{"type": "string", "pattern": `\$\{`}})
+}

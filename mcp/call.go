@@ -1,0 +1,169 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/wire"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/tool"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// asked is a call as either way of reading it gives it.
+type asked struct {
+	name     string
+	args     value.Value
+	form     Form
+	progress func(done, total float64, message string)
+}
+
+// outcome is what a call came to: an error of the protocol, or else a result.
+type outcome struct {
+	failure    *jsonrpc.Error
+	meta       []byte          // the members of _meta as JSON, without braces
+	text       string          // "" sends none
+	structured json.RawMessage // nil sends none
+	isError    bool
+}
+
+// call answers one call of a tool of ours.
+func (s *Server) call(ctx context.Context, x *exchange, a asked) outcome {
+	res, err := s.options.Tools.Call(ctx, x.who, tool.Request{
+		Name: a.name, Arguments: a.args, Correlation: x.correlation, Progress: a.progress,
+	})
+	if err == nil && !json.Valid(res.Structured) {
+		// The SDK would fail on it after the fact.
+		err = errors.New("the tool's structured result is not JSON")
+	}
+	if err != nil {
+		return s.failed(ctx, x, a, err)
+	}
+	out := outcome{}
+	if a.form != Structured {
+		out.text = res.Text
+	}
+	if a.form != Text {
+		out.structured = res.Structured
+	}
+	out.meta = s.meta(x, a.name, len(out.text)+len(out.structured))
+	if res.Class != "" {
+		out.meta = value.AppendQuoted(append(out.meta, `,"source_class":`...), res.Class)
+	}
+	return out
+}
+
+// meta says what a result cost and how to find its record. Tokens are estimated as bytes/4.
+func (s *Server) meta(x *exchange, name string, bytes int) []byte {
+	b := value.AppendQuoted([]byte(`"category":`), string(s.category(x, name)))
+	b = value.AppendQuoted(append(b, `,"correlation_id":`...), x.correlation)
+	return strconv.AppendInt(append(b, `,"est_tokens":`...), int64(bytes+3)/4, 10)
+}
+
+func (s *Server) category(x *exchange, name string) tool.Category {
+	if c, ok := s.categories.Load(name); ok {
+		return c.(tool.Category)
+	}
+	for _, t := range s.options.Tools.List(x.who, "") {
+		s.categories.Store(t.Name, t.Category)
+	}
+	c, _ := s.categories.Load(name)
+	category, _ := c.(tool.Category)
+	return cmp.Or(category, tool.Custom)
+}
+
+// disclosed returns what a client may see of the error that a call or the like, named name, gave, and logs the rest. It
+// notes for the HTTP answer which scope is missing, and how long to wait.
+func (s *Server) disclosed(ctx context.Context, x *exchange, name string, err error) *problem.Error {
+	p := problem.Of(err)
+	switch {
+	case p.Code == problem.PermissionDenied && p.Scope != "":
+		x.scope.Store(&missing{p.Scope, s.options.Resource.StepUp(s.options.ResourceMetadata, x.who, identity.Scope(p.Scope))})
+	case p.Code == problem.Internal:
+		s.log.ErrorContext(ctx, "call failed", "tool", name, "principal", x.who.ID, "correlation_id", x.correlation, "error", cause(err))
+		p = &problem.Error{Code: problem.Internal, Detail: "Internal error", RetryAfter: p.RetryAfter}
+	case p.Err != nil:
+		s.log.WarnContext(ctx, "call refused", "tool", name, "principal", x.who.ID, "correlation_id", x.correlation, "code", p.Code, "error", p.Err)
+	}
+	if p.RetryAfter > 0 {
+		x.retryAfter.Store(int64(math.Ceil(p.RetryAfter.Seconds())))
+	}
+	return p
+}
+
+// unknownTool is what programs are told of a tool that doesn't exist for the asker, beside the message.
+var unknownTool = json.RawMessage(`{"error_code":"unknown_tool"}`)
+
+// failed answers a call that gave an error. What the asker may see of it is in the text, which all clients hand to the
+// model, and, for programs, in _meta: structured content has to fit the tool's output schema, and clients check it, of
+// errors too. Only an unknown tool is an error of the protocol, which every version wants so.
+func (s *Server) failed(ctx context.Context, x *exchange, a asked, err error) outcome {
+	p := s.disclosed(ctx, x, a.name, err)
+	if p.Code == problem.UnknownTool {
+		return outcome{failure: &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: strings.Join(p.Lines(), "\n"), Data: unknownTool}}
+	}
+	text := p.Text()
+	meta := append(s.meta(x, a.name, len(text)), `,"`+problem.MetaName+`":`...)
+	return outcome{meta: append(meta, wire.Problem(p, x.correlation)...), text: text, isError: true}
+}
+
+// cause is what an operator reads of err.
+func cause(err error) error {
+	if p := problem.Of(err); p.Err != nil {
+		return p.Err
+	}
+	return err
+}
+
+// forSDK returns o as the SDK's result in a version of the protocol.
+func (o outcome) forSDK(version string) (sdk.Result, error) {
+	if o.failure != nil {
+		return nil, o.failure
+	}
+	res := &sdk.CallToolResult{}
+	if version >= modernVersion {
+		// The type is required, and the SDK sets it on results of its own handlers only.
+		if err := json.Unmarshal([]byte(`{"resultType":"complete"}`), res); err != nil {
+			return nil, errInternal()
+		}
+	}
+	res.Content, res.IsError = []sdk.Content{}, o.isError
+	if o.text != "" {
+		res.Content = append(res.Content, &sdk.TextContent{Text: o.text})
+	}
+	if o.structured != nil {
+		res.StructuredContent = o.structured
+	}
+	if err := json.Unmarshal(append(append([]byte("{"), o.meta...), '}'), &res.Meta); err != nil {
+		return nil, errInternal()
+	}
+	return res, nil
+}
+
+// append appends o as the response of MCP 2026-07-28 to the call with the id. server is the JSON of serverInfo.
+func (o outcome) append(dst []byte, id string, server []byte) []byte {
+	dst = append(append(dst, `{"jsonrpc":"2.0","id":`...), id...)
+	dst = append(append(dst, `,"result":{"resultType":"complete","_meta":{`...), o.meta...)
+	dst = append(append(dst, `,"io.modelcontextprotocol/serverInfo":`...), server...)
+	dst = append(dst, `},"content":[`...)
+	if o.text != "" {
+		dst = append(value.AppendQuoted(append(dst, `{"type":"text","text":`...), o.text), '}')
+	}
+	dst = append(dst, ']')
+	if o.structured != nil {
+		dst = append(append(dst, `,"structuredContent":`...), o.structured...)
+	}
+	if o.isError {
+		dst = append(dst, `,"isError":true`...)
+	}
+	return append(dst, "}}"...)
+}

@@ -1,0 +1,166 @@
+package mcp
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/oauthmeta"
+	"github.com/bailiwick-dev/bailiwick/internal/wire"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// identify establishes who sends r. It is asked anew for every request, and by nothing but its credential.
+func (s *Server) identify(r *http.Request) (identity.Principal, *wire.Fault) {
+	credential, f := credentialOf(r.Header)
+	if f != nil {
+		return identity.Principal{}, f
+	}
+	remote := remoteOf(r)
+	var who identity.Principal
+	var err error
+	switch {
+	case s.options.Authenticate != nil:
+		who, err = s.options.Authenticate(r)
+	case credential == "" && s.options.Anonymous != nil && remote.IsLoopback():
+		who = *s.options.Anonymous
+	case credential == "" || s.options.Tokens == nil:
+		err = problem.New(problem.Unauthorized, "no valid credential")
+	default:
+		who, err = s.options.Tokens.Authenticate(r.Context(), credential, remote)
+	}
+	switch {
+	case err == nil && who.ID != "":
+		return who, nil
+	case err == nil || problem.CodeOf(err) == problem.Unauthorized:
+		if p := problem.Of(err); p != nil { // the asker is never told why, and an operator only who asks for it
+			s.log.DebugContext(r.Context(), "credential refused", "kind", p.Kind, "remote", remote, "error", p.Err)
+		}
+		return identity.Principal{}, s.unauthorized()
+	}
+	s.log.ErrorContext(r.Context(), "authentication failed", "error", cause(err))
+	return identity.Principal{}, wire.Internal()
+}
+
+// Identify lets in a request to another door of the same program as /mcp does: from the same hosts and origins, with one
+// credential. Errors are problem.Errors: SecurityBlocked for where it comes from, InvalidArgument for two credentials,
+// Unauthorized, and Internal, which is logged here.
+func (s *Server) Identify(r *http.Request) (identity.Principal, error) {
+	f := s.fromElsewhere(r)
+	if f == nil {
+		var who identity.Principal
+		if who, f = s.identify(r); f == nil {
+			return who, nil
+		}
+	}
+	switch f.Status {
+	case http.StatusForbidden:
+		return identity.Principal{}, problem.New(problem.SecurityBlocked, f.Message)
+	case http.StatusUnauthorized:
+		return identity.Principal{}, problem.New(problem.Unauthorized, f.Message)
+	case http.StatusInternalServerError:
+		return identity.Principal{}, problem.New(problem.Internal, f.Message)
+	}
+	return identity.Principal{}, problem.New(problem.InvalidArgument, f.Message)
+}
+
+// Allow refuses a request to another door of the same program by a host's name that /mcp doesn't take. Where pages send
+// no Origin, the door itself keeps other sites out.
+func (s *Server) Allow(r *http.Request) error {
+	if !s.hostAllowed(r) {
+		return problem.New(problem.SecurityBlocked, "Forbidden: Host")
+	}
+	return nil
+}
+
+// Challenge is the WWW-Authenticate header of a 401.
+func (s *Server) Challenge() string { return oauthmeta.Challenge(s.options.ResourceMetadata) }
+
+// unauthorized is the same for every reason, so that it tells nothing about tokens.
+func (s *Server) unauthorized() *wire.Fault {
+	return &wire.Fault{
+		Status: http.StatusUnauthorized, Code: wire.CodeUnauthorized, Message: "Unauthorized",
+		Header: [2]string{"WWW-Authenticate", oauthmeta.Challenge(s.options.ResourceMetadata)},
+	}
+}
+
+// credentialOf returns the one credential in h, "" when there is none. Two are refused, as two readers might
+// take different ones.
+func credentialOf(h http.Header) (string, *wire.Fault) {
+	authorization, keys := h.Values("Authorization"), h.Values("X-Mcp-Api-Key")
+	if len(authorization)+len(keys) > 1 {
+		return "", wire.Invalid("Invalid Request: more than one credential")
+	}
+	if len(keys) == 1 {
+		return keys[0], nil
+	}
+	if len(authorization) == 0 {
+		return "", nil
+	}
+	scheme, token, _ := strings.Cut(authorization[0], " ")
+	if token = strings.TrimSpace(token); !strings.EqualFold(scheme, "Bearer") || token == "" {
+		// Of another scheme: a credential, and one that nobody has.
+		return authorization[0], nil
+	}
+	return token, nil
+}
+
+// remoteOf returns the address at the other end of the connection; forwarding headers are not believed.
+func remoteOf(r *http.Request) netip.Addr {
+	if a, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
+		return a.Addr().Unmap()
+	}
+	return netip.Addr{}
+}
+
+// fromElsewhere refuses requests that a page of another site made a browser send: such a page can reach a server
+// on this machine, and by DNS rebinding even one under its own name. A request without Origin is no browser's.
+func (s *Server) fromElsewhere(r *http.Request) *wire.Fault {
+	if !s.hostAllowed(r) {
+		return forbidden("Forbidden: Host")
+	}
+	origins := r.Header.Values("Origin")
+	if len(origins) == 0 {
+		return nil
+	}
+	origin := origins[0]
+	if len(origins) == 1 && origin != "null" {
+		_, host, ok := strings.Cut(origin, "://")
+		if ok && strings.EqualFold(host, r.Host) || slices.Contains(s.options.AllowedOrigins, origin) {
+			return nil
+		}
+	}
+	return forbidden("Forbidden: Origin")
+}
+
+func forbidden(message string) *wire.Fault {
+	f := wire.Invalid(message)
+	f.Status = http.StatusForbidden
+	return f
+}
+
+// hostAllowed reports whether the Host header may be used with the address that the request came to.
+func (s *Server) hostAllowed(r *http.Request) bool {
+	host := strings.ToLower(r.Host)
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	if s.options.AllowedHosts != nil {
+		return slices.Contains(s.options.AllowedHosts, name) || slices.Contains(s.options.AllowedHosts, host)
+	}
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if !ok {
+		return true // not from a connection, so not from a browser
+	}
+	at, err := netip.ParseAddrPort(local.String())
+	if err != nil || !at.Addr().Unmap().IsLoopback() {
+		return true
+	}
+	name = strings.Trim(name, "[]")
+	ip, err := netip.ParseAddr(name)
+	return name == "localhost" || err == nil && ip.IsLoopback()
+}

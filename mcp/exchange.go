@@ -1,0 +1,75 @@
+package mcp
+
+import (
+	"context"
+	"crypto/rand"
+	"net/http"
+	"sync/atomic"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/mcpobserve"
+	"github.com/bailiwick-dev/bailiwick/internal/wire"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// An exchange is one request and its answer: who asks, established from this request and no other, and what came
+// of it that its HTTP answer must say.
+type exchange struct {
+	who         identity.Principal
+	correlation string
+	operation   mcpobserve.Operation // for the observer
+	message     *wire.Message        // the only message of the request; nil for a batch
+	gone        context.Context      // ends when nobody waits for the answer any more
+
+	scope      atomic.Pointer[missing] // the scope that was missing
+	retryAfter atomic.Int64            // seconds; 0 for none
+}
+
+const exchangeKey = "exchange"
+
+// tokenInfo is the one value that the SDK hands through from an HTTP request to its handlers unchanged, in both
+// generations. (Its context is not: a session's handlers get the context of the request that began the session.)
+func (x *exchange) tokenInfo() *auth.TokenInfo {
+	return &auth.TokenInfo{UserID: x.who.ID, Extra: map[string]any{exchangeKey: x}}
+}
+
+// exchangeOf returns the exchange that a request to the SDK belongs to, nil when it has none.
+func exchangeOf(req sdk.Request) *exchange {
+	extra := req.GetExtra()
+	if extra == nil || extra.TokenInfo == nil {
+		return nil
+	}
+	x, _ := extra.TokenInfo.Extra[exchangeKey].(*exchange)
+	return x
+}
+
+// correlationOf returns the correlation id that a client chose, or "" when it chose none that may be logged.
+func correlationOf(h http.Header, m *wire.Message) string {
+	if id := h.Get("X-Mcp-Session-Id"); wellFormed(id) {
+		return id
+	}
+	// traceparent is version-traceid-parentid-flags (W3C Trace Context); the trace id is what logs are searched by.
+	if m != nil {
+		if t := m.Meta("traceparent"); t.Kind() == value.String && len(t.Text()) == 55 && wellFormed(t.Text()) {
+			return t.Text()[3:35]
+		}
+	}
+	return ""
+}
+
+// wellFormed reports whether id is 1 to 128 of A-Z a-z 0-9 . _ -
+func wellFormed(id string) bool {
+	for i := range len(id) {
+		switch c := id[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '.', c == '_', c == '-':
+		default:
+			return false
+		}
+	}
+	return 1 <= len(id) && len(id) <= 128
+}
+
+func newCorrelation() string { return rand.Text() }

@@ -1,0 +1,367 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/gate"
+	"github.com/bailiwick-dev/bailiwick/internal/wire"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// modernVersion is the first protocol version without sessions.
+const modernVersion = "2026-07-28"
+
+const metaVersion = "io.modelcontextprotocol/protocolVersion"
+
+// bodyTimeout is how long a body may take to arrive.
+const bodyTimeout = 30 * time.Second
+
+// Handler serves /mcp, /healthz (the process lives), /readyz (it can answer), /tools (for people) and what Resource says
+// at its well-known addresses. It can be mounted in any program; the sizes and timeouts of connections are then up to
+// that program.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/mcp", s.guard(s.serveMCP))
+	mux.HandleFunc("GET /tools", s.guard(s.serveList))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })
+	mux.HandleFunc("GET /readyz", s.guard(s.serveReady))
+	if s.options.Metrics != nil {
+		mux.HandleFunc("GET /metrics", s.guard(s.serveMetrics))
+	}
+	if s.options.Resource != nil {
+		s.options.Resource.Mount(mux)
+	}
+	return mux
+}
+
+// guard answers for a handler that panics, so that the client learns no more than that.
+func (s *Server) guard(h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			if p := recover(); p != nil {
+				s.log.ErrorContext(r.Context(), "panic in the HTTP handler", "error", problem.Panicked(p).Err)
+				wire.Internal().Write(w, "")
+			}
+		}()
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		h(w, r)
+	}
+}
+
+func plain(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	// A client that has gone can't be told so.
+	_, _ = io.WriteString(w, text)
+}
+
+func (s *Server) serveReady(w http.ResponseWriter, r *http.Request) {
+	if s.options.Ready != nil {
+		if err := s.options.Ready(r.Context()); err != nil {
+			s.log.WarnContext(r.Context(), "not ready", "error", err)
+			plain(w, http.StatusServiceUnavailable, "not ready\n")
+			return
+		}
+	}
+	text := "ready\n"
+	if s.options.Notes != nil {
+		for _, n := range s.options.Notes() {
+			text += n + "\n"
+		}
+	}
+	plain(w, http.StatusOK, text)
+}
+
+// serveList shows a person the tools that their credential may call: category, name, first sentence.
+func (s *Server) serveList(w http.ResponseWriter, r *http.Request) {
+	if f := s.fromElsewhere(r); f != nil {
+		f.Write(w, "")
+		return
+	}
+	who, f := s.identify(r)
+	if f != nil {
+		f.Write(w, "")
+		return
+	}
+	var b strings.Builder
+	for _, t := range s.options.Tools.List(who, "") {
+		fmt.Fprintf(&b, "%-10s %-24s %s\n", t.Category, t.Name, t.Summary())
+	}
+	plain(w, http.StatusOK, b.String())
+}
+
+// serveMCP lets one request in, step by step from what costs least: where it comes from, its method, who sends it,
+// its form, its body.
+func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
+	if f := s.fromElsewhere(r); f != nil {
+		f.Write(w, "")
+		return
+	}
+	modern := r.Header.Get("Mcp-Protocol-Version") >= modernVersion
+	stream := !modern && (r.Method == http.MethodGet || r.Method == http.MethodDelete)
+	if r.Method != http.MethodPost && !stream {
+		allow := "POST, GET, DELETE"
+		if modern {
+			allow = "POST"
+		}
+		f := wire.Invalid("Method Not Allowed")
+		f.Status, f.Header = http.StatusMethodNotAllowed, [2]string{"Allow", allow}
+		f.Write(w, "")
+		return
+	}
+	who, f := s.identify(r)
+	if f != nil {
+		f.Write(w, "")
+		return
+	}
+	if stream {
+		s.serveStream(w, r, who)
+		return
+	}
+	body, f := s.read(w, r)
+	if f != nil {
+		f.Write(w, "")
+		return
+	}
+	messages, batch, f := wire.Read(body, s.options.MaxDepth)
+	if f != nil {
+		id := ""
+		if len(messages) == 1 {
+			id = messages[0].ID
+		}
+		if !modern && id != "" && f.Code != jsonrpc.CodeInvalidRequest {
+			f.Status = http.StatusOK // before 2026-07-28 an error is an answer, and 404 says that the session has gone
+		}
+		f.Write(w, id)
+		return
+	}
+	s.servePost(w, r, post{who: who, body: body, messages: messages, batch: batch, modern: modern})
+}
+
+// read reads the body of a POST, of JSON only: no form of another site can send that without asking first.
+func (s *Server) read(w http.ResponseWriter, r *http.Request) ([]byte, *wire.Fault) {
+	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
+		f := wire.Invalid("Content-Type must be application/json")
+		f.Status = http.StatusUnsupportedMediaType
+		return nil, f
+	}
+	// The server has no read timeout, which would end streams. Not every ResponseWriter can set a deadline.
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.options.MaxBody))
+	_ = control.SetReadDeadline(time.Time{})
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		f := wire.Invalid(fmt.Sprintf("Request body exceeds %d bytes", s.options.MaxBody))
+		f.Status = http.StatusRequestEntityTooLarge
+		return nil, f
+	}
+	if err != nil {
+		return nil, wire.Invalid("Invalid Request: the body did not arrive")
+	}
+	return body, nil
+}
+
+// serveStream serves the GET and DELETE of a session.
+func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, who identity.Principal) {
+	leave, f := s.useSession(r, who)
+	if f != nil {
+		f.Write(w, "")
+		return
+	}
+	defer leave()
+	if r.Method == http.MethodGet {
+		if err := s.streams.Enter(r.Context()); err != nil {
+			busy().Write(w, "")
+			return
+		}
+		defer s.streams.Leave()
+	}
+	s.pass(w, r, &exchange{who: who, correlation: newCorrelation(), operation: s.operation(r.Header, nil)}, s.legacy)
+}
+
+// useSession answers for a session of another principal as for one that does not exist.
+func (s *Server) useSession(r *http.Request, who identity.Principal) (leave func(), f *wire.Fault) {
+	id := r.Header.Get("Mcp-Session-Id")
+	if id == "" {
+		return nil, wire.Invalid("Invalid Request: Mcp-Session-Id is missing")
+	}
+	leave, ok := s.sessions.Use(who.ID, id)
+	if !ok {
+		f := wire.Invalid("Session not found")
+		f.Status = http.StatusNotFound
+		return nil, f
+	}
+	return leave, nil
+}
+
+func busy() *wire.Fault {
+	return &wire.Fault{
+		Status: http.StatusServiceUnavailable, Code: wire.CodeBusy, Message: "Too many requests at a time",
+		Data:   []byte(`{"error_code":"rate_limited","retryable":true,"retry_after":1}`),
+		Header: [2]string{"Retry-After", "1"},
+	}
+}
+
+// A post is a POST that has been let in.
+type post struct {
+	who      identity.Principal
+	body     []byte
+	messages []wire.Message
+	batch    bool
+	modern   bool
+}
+
+// only returns the one message of p, nil for a batch.
+func (p *post) only() *wire.Message {
+	if p.batch {
+		return nil
+	}
+	return &p.messages[0]
+}
+
+// id returns the id that an error of the whole POST answers.
+func (p *post) id() string {
+	if m := p.only(); m != nil {
+		return m.ID
+	}
+	return ""
+}
+
+func (s *Server) servePost(w http.ResponseWriter, r *http.Request, p post) {
+	m := p.only()
+	next := s.legacy
+	if p.modern || m != nil && r.Header.Get("Mcp-Session-Id") == "" && m.Meta(metaVersion).Text() >= modernVersion {
+		// A request of the new protocol without its header belongs to that side, which says what is missing.
+		next = s.modern
+	} else {
+		leave, done := s.prepareSession(w, r, &p)
+		if done {
+			return
+		}
+		defer leave()
+	}
+	x := &exchange{who: p.who, message: m, operation: s.operation(r.Header, m), correlation: correlationOf(r.Header, m)}
+	channel := r.Header.Get("X-Mcp-Session-Id")
+	if x.correlation == "" {
+		x.correlation = newCorrelation()
+	}
+	if m != nil && m.Method == "notifications/cancelled" && p.modern {
+		id, _ := m.Params.Get("requestId")
+		s.inflight.Cancel(gate.CallKey{Principal: p.who.ID, Channel: channel, ID: string(id.AppendJSON(nil))})
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	leave, err := s.admit(r.Context(), &p)
+	if err != nil {
+		busy().Write(w, p.id())
+		return
+	}
+	defer leave()
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	stop := context.AfterFunc(s.closed, cancel)
+	defer stop()
+	if p.modern && m != nil && m.IsCall() {
+		defer s.inflight.Add(gate.CallKey{Principal: p.who.ID, Channel: channel, ID: m.ID}, cancel)()
+	}
+	r = r.WithContext(ctx)
+	if p.modern && s.direct(w, r, x) {
+		return
+	}
+	r.Body = io.NopCloser(strings.NewReader(string(p.body)))
+	s.pass(w, r, x, next)
+}
+
+// prepareSession finds the session of a POST of the older protocols, and answers where there is none to go to.
+func (s *Server) prepareSession(w http.ResponseWriter, r *http.Request, p *post) (leave func(), done bool) {
+	m := p.only()
+	if r.Header.Get("Mcp-Session-Id") == "" && m != nil && m.Method == "initialize" {
+		return func() {}, false
+	}
+	leave, f := s.useSession(r, p.who)
+	if f == nil {
+		return leave, false
+	}
+	if m != nil && m.Method == "notifications/cancelled" {
+		w.WriteHeader(http.StatusAccepted) // whatever it names: the answer must not tell whether that exists
+		return nil, true
+	}
+	f.Write(w, p.id())
+	return nil, true
+}
+
+// admit takes a place among the calls, or among the streams for a request that stays open. Notifications and
+// responses need none: a call may wait for one.
+func (s *Server) admit(ctx context.Context, p *post) (leave func(), err error) {
+	for i := range p.messages {
+		m := &p.messages[i]
+		if !m.IsCall() {
+			continue
+		}
+		g := s.calls
+		if m.Method == "subscriptions/listen" {
+			g = s.streams
+		}
+		return g.Leave, g.Enter(ctx)
+	}
+	return func() {}, nil
+}
+
+// pass gives a request to the SDK, without its credential and with its exchange.
+func (s *Server) pass(w http.ResponseWriter, r *http.Request, x *exchange, next http.Handler) {
+	stays := r.Method == http.MethodGet || x.message != nil && x.message.Method == "subscriptions/listen"
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	if stays {
+		stop := context.AfterFunc(s.closing, cancel)
+		defer stop()
+	}
+	// The SDK's handlers in a session outlive their HTTP request, whose answer nobody can fetch later. What ends
+	// here is told to them by x.gone. It must not end when the SDK itself ends the HTTP answer early.
+	gone, lost := context.WithCancel(context.WithoutCancel(ctx))
+	x.gone = gone
+	stop := context.AfterFunc(ctx, lost)
+	defer func() {
+		if stop(); ctx.Err() != nil {
+			lost() // the SDK may see the end before the AfterFunc is started
+		}
+	}()
+
+	answer := &answer{ResponseWriter: w, x: x}
+	if x.message != nil && x.message.Method == "initialize" && next == s.legacy {
+		if !s.sessions.Begin(x.who.ID) {
+			busy().Write(w, x.message.ID)
+			return
+		}
+		answer.began = func(id string) { s.sessions.End(x.who.ID, id) }
+		defer func() { answer.begin("") }()
+	}
+	r = r.WithContext(ctx)
+	r.Header = r.Header.Clone()
+	r.Header.Del("X-Mcp-Api-Key")
+	r.Header.Del("Cookie")
+	r.Header.Set("Authorization", "Bearer -")
+	verified := func(context.Context, string, *http.Request) (*auth.TokenInfo, error) { return x.tokenInfo(), nil }
+	auth.RequireBearerToken(verified, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(next).ServeHTTP(answer, r)
+}
+
+// asText returns v's text when it is a string.
+func asText(v value.Value) string {
+	if v.Kind() != value.String {
+		return ""
+	}
+	return v.Text()
+}

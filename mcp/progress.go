@@ -1,0 +1,97 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// step is how far a heartbeat moves the progress: progress must grow with every notification, and must not get
+// beyond what the tool itself reports first.
+const step = 1e-6
+
+// A heartbeat tells a client that asked for progress that its call still runs, until the tool tells more.
+type heartbeat struct {
+	ctx     context.Context
+	session *sdk.ServerSession
+	token   any // nil when the client asked for no progress
+	done    chan struct{}
+	ended   sync.WaitGroup
+
+	mu   sync.Mutex
+	own  bool    // the tool reports progress itself
+	sent bool    // there was a notification
+	last float64 // the progress that was sent last
+}
+
+// startHeartbeat begins to beat for the call that x is, where the client asked for progress by token; nil is for none.
+func (s *Server) startHeartbeat(ctx context.Context, x *exchange, session *sdk.ServerSession, token any) *heartbeat {
+	h := &heartbeat{ctx: ctx, session: session, token: token, done: make(chan struct{})}
+	if x.message != nil {
+		// The SDK reads numbers as doubles; ours are exact.
+		if t := x.message.Meta("progressToken"); t.Kind() == value.Int {
+			h.token = t.Int()
+		}
+	}
+	if h.token == nil || s.options.Heartbeat < 0 {
+		return h
+	}
+	h.ended.Go(func() {
+		tick := time.NewTicker(s.options.Heartbeat)
+		defer tick.Stop()
+		started := time.Now()
+		for {
+			select {
+			case <-h.done:
+				return
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				h.beat(time.Since(started))
+			}
+		}
+	})
+	return h
+}
+
+func (h *heartbeat) beat(since time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.own {
+		h.send(h.last+step, 0, fmt.Sprintf("running for %d s", int(since.Seconds())))
+	}
+}
+
+// report sends what the tool says: done of total, 0 when the total is unknown. Progress that does not grow is not
+// sent.
+func (h *heartbeat) report(done, total float64, message string) {
+	if h.token == nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.own = true
+	if done > h.last || !h.sent {
+		h.send(done, total, message)
+	}
+}
+
+// send sends one notification. h.mu is held, so that they leave in order.
+func (h *heartbeat) send(done, total float64, message string) {
+	h.last, h.sent = done, true
+	// A client that has gone can't be told so.
+	_ = h.session.NotifyProgress(h.ctx, &sdk.ProgressNotificationParams{
+		ProgressToken: h.token, Progress: done, Total: total, Message: message,
+	})
+}
+
+// stop ends the heartbeat; nothing is sent after it returns.
+func (h *heartbeat) stop() {
+	close(h.done)
+	h.ended.Wait()
+}

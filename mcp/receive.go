@@ -1,0 +1,204 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/bailiwick-dev/bailiwick/internal/mcpobserve"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/tool"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// receive is the outermost of the SDK's receiving middleware: every request passes it, of every transport.
+func (s *Server) receive(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (res sdk.Result, err error) {
+		x := exchangeOf(req)
+		ctx = s.begin(ctx, x, method)
+		defer func() { s.ended(ctx, x, mcpobserve.Failure(res, err)) }() // after what is below has made an answer of a panic
+		defer func() {
+			// The SDK runs handlers in goroutines of its own, where a panic would end the process.
+			if p := recover(); p != nil {
+				s.logPanic(ctx, x, p)
+				res, err = nil, errInternal()
+			}
+		}()
+		if x == nil {
+			return nil, errInternal() // nobody to answer to; each transport of ours gives an exchange
+		}
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		stop := context.AfterFunc(x.gone, cancel)
+		defer stop()
+
+		switch r := req.(type) {
+		case *sdk.ListToolsRequest:
+			return s.listTools(ctx, x, r, next)
+		case *sdk.CallToolRequest:
+			if _, ok := s.raw.Load(r.Params.Name); !ok || !x.who.Tools.Allows(r.Params.Name) { // the same way for hidden and absent
+				return s.callTool(ctx, x, r)
+			}
+		}
+		if s.options.Prompts != nil {
+			if res, done, err := s.prompted(ctx, x, req, next); done {
+				return res, s.mask(ctx, x, method, err)
+			}
+			if err := s.watch(ctx, x, req); err != nil {
+				return nil, s.mask(ctx, x, method, err)
+			}
+		}
+		res, err = next(ctx, method, req)
+		return res, s.mask(ctx, x, method, err)
+	}
+}
+
+// mask lets only JSON-RPC errors through to the client. The text of any other may hold anything.
+func (s *Server) mask(ctx context.Context, x *exchange, method string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[*jsonrpc.Error](err); ok {
+		return err
+	}
+	if method == "initialize" {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "Invalid Request: " + err.Error()}
+	}
+	if ctx.Err() == nil {
+		s.log.ErrorContext(ctx, "request failed", "method", method, "principal", x.who.ID, "correlation_id", x.correlation, "error", err)
+	}
+	return errInternal()
+}
+
+func (s *Server) logPanic(ctx context.Context, x *exchange, p any) {
+	correlation := ""
+	if x != nil {
+		correlation = x.correlation
+	}
+	s.log.ErrorContext(ctx, "panic in a handler", "correlation_id", correlation, "error", problem.Panicked(p).Err)
+}
+
+// listTools answers tools/list with what the principal may call, of the category that it may name.
+func (s *Server) listTools(ctx context.Context, x *exchange, r *sdk.ListToolsRequest, next sdk.MethodHandler) (sdk.Result, error) {
+	res := &sdk.ListToolsResult{Cacheable: sdk.Cacheable{CacheScope: "private"}, Tools: []*sdk.Tool{}}
+	category := ""
+	if x.message != nil {
+		c, _ := x.message.Params.Get("category")
+		category = asText(c)
+	}
+	form := s.form(r.ClientInfo())
+	for _, t := range s.options.Tools.List(x.who, category) {
+		s.categories.Store(t.Name, t.Category)
+		res.Tools = append(res.Tools, s.show(t, form))
+	}
+	if s.options.Extend.Mount == nil || category != "" {
+		return res, nil
+	}
+	more, err := next(ctx, "tools/list", r)
+	if err != nil {
+		return nil, s.mask(ctx, x, "tools/list", err)
+	}
+	for _, t := range more.(*sdk.ListToolsResult).Tools {
+		if _, ok := s.raw.Load(t.Name); ok && x.who.Tools.Allows(t.Name) {
+			res.Tools = append(res.Tools, t)
+		}
+	}
+	return res, nil
+}
+
+// show returns t as the SDK lists it. The schemas stay raw JSON, which lists in a fifth of the time.
+func (s *Server) show(t *tool.Tool, form Form) *sdk.Tool {
+	v, ok := s.shown.Load(t)
+	if !ok {
+		a := t.Annotations
+		m := &sdk.Tool{
+			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.Input,
+			Annotations: &sdk.ToolAnnotations{
+				ReadOnlyHint: a.ReadOnly, DestructiveHint: &a.Destructive, IdempotentHint: a.Idempotent, OpenWorldHint: &a.OpenWorld,
+			},
+		}
+		if t.Output != nil {
+			m.OutputSchema = t.Output
+		}
+		v, _ = s.shown.LoadOrStore(t, m)
+	}
+	m := v.(*sdk.Tool)
+	if form == Text && m.OutputSchema != nil {
+		c := *m
+		c.OutputSchema = nil // a tool with an output schema must give structured content
+		return &c
+	}
+	return m
+}
+
+// form returns which parts of results a client wants.
+func (s *Server) form(client *sdk.Implementation) Form {
+	forms := *s.results.Load()
+	if client != nil {
+		if f, ok := forms[client.Name]; ok {
+			return f
+		}
+	}
+	if f, ok := forms[""]; ok {
+		return f
+	}
+	return Both
+}
+
+// callTool answers tools/call of a tool of ours.
+func (s *Server) callTool(ctx context.Context, x *exchange, r *sdk.CallToolRequest) (sdk.Result, error) {
+	args, err := s.arguments(x, r.Params.Arguments)
+	if err != nil {
+		return nil, err
+	}
+	beat := s.startHeartbeat(ctx, x, r.Session, r.Params.GetProgressToken())
+	defer beat.stop()
+	version := negotiated(r, r.Params.Meta)
+	out := s.call(ctx, x, asked{
+		name: r.Params.Name, args: args, form: s.form(r.ClientInfo()), progress: beat.report,
+	})
+	return out.forSDK(version)
+}
+
+// arguments returns a call's arguments as our own reader read them.
+func (s *Server) arguments(x *exchange, raw json.RawMessage) (value.Value, error) {
+	if x.message != nil {
+		args, _ := x.message.Params.Get("arguments")
+		return orEmpty(args), nil
+	}
+	if len(raw) == 0 {
+		return orEmpty(value.Value{}), nil
+	}
+	v, err := value.Read(raw, s.options.MaxDepth)
+	if err != nil {
+		return value.Value{}, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "Invalid params: " + problem.Of(err).Detail}
+	}
+	return orEmpty(v), nil
+}
+
+func orEmpty(v value.Value) value.Value {
+	if v.IsNull() {
+		return value.OfObject(nil)
+	}
+	return v
+}
+
+// negotiated returns the protocol version that r, with meta, is spoken in. A session knows only the one its client offered;
+// one that the SDK does not know it answers with its newest that has sessions.
+func negotiated(r interface{ ProtocolVersion() string }, meta sdk.Meta) string {
+	v := r.ProtocolVersion()
+	if strings.Compare(v, modernVersion) >= 0 && meta[sdk.MetaKeyProtocolVersion] == v {
+		return v
+	}
+	if v >= modernVersion || !slices.Contains(sdk.SupportedProtocolVersions(), v) {
+		return newestWithSessions
+	}
+	return v
+}
+
+const newestWithSessions = "2025-11-25"

@@ -1,0 +1,19 @@
+package mcp
+
+import (
+	"encoding/json"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// emptySchema is the input schema of a tool without arguments.
+var emptySchema = json.RawMessage(`{"type":"object","additionalProperties":false}`)
+
+func errInternal() error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "Internal error"}
+}
+
+// errUnknownTool is the same for a tool that does not exist and one that the asker may not see.
+func errUnknownTool() error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown tool", Data: unknownTool}
+}

@@ -1,0 +1,141 @@
+package mcp
+
+import (
+	"context"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/prompt"
+)
+
+func (s *Server) listResources(ctx context.Context, x *exchange, r *sdk.ListResourcesRequest, next sdk.MethodHandler) (sdk.Result, error) {
+	cursor := ""
+	if r.Params != nil {
+		cursor = r.Params.Cursor
+	}
+	page, err := s.options.Prompts.Resources(ctx, x.who, cursor, x.correlation)
+	if err != nil {
+		return nil, s.refused(ctx, x, "resources", err)
+	}
+	res := &sdk.ListResourcesResult{Cacheable: private(), Resources: []*sdk.Resource{}, NextCursor: page.Next}
+	for _, d := range page.Resources {
+		res.Resources = append(res.Resources, &sdk.Resource{URI: d.URI, Name: d.Name, Title: d.Title, Description: d.Description, MIMEType: prompt.JSON})
+	}
+	if s.options.Extend.Mount == nil || page.Next != "" {
+		return res, nil
+	}
+	if r.Params != nil {
+		r.Params.Cursor = "" // ours; all that an Extension has stands on the last page
+	}
+	more, err := next(ctx, "resources/list", r)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range more.(*sdk.ListResourcesResult).Resources {
+		if s.foreign(d.URI) {
+			res.Resources = append(res.Resources, d)
+		}
+	}
+	return res, nil
+}
+
+func (s *Server) listTemplates(ctx context.Context, x *exchange, r *sdk.ListResourceTemplatesRequest, next sdk.MethodHandler) (sdk.Result, error) {
+	res := &sdk.ListResourceTemplatesResult{Cacheable: private(), ResourceTemplates: []*sdk.ResourceTemplate{}}
+	for _, d := range s.options.Prompts.Templates(x.who) {
+		res.ResourceTemplates = append(res.ResourceTemplates,
+			&sdk.ResourceTemplate{URITemplate: d.URI, Name: d.Name, Title: d.Title, Description: d.Description, MIMEType: prompt.JSON})
+	}
+	if s.options.Extend.Mount == nil {
+		return res, nil
+	}
+	more, err := next(ctx, "resources/templates/list", r)
+	if err != nil {
+		return nil, err
+	}
+	res.ResourceTemplates = append(res.ResourceTemplates, more.(*sdk.ListResourceTemplatesResult).ResourceTemplates...)
+	return res, nil
+}
+
+func (s *Server) readResource(ctx context.Context, x *exchange, r *sdk.ReadResourceRequest) (sdk.Result, error) {
+	beat := s.startHeartbeat(ctx, x, r.Session, r.Params.GetProgressToken())
+	defer beat.stop()
+	out, err := s.options.Prompts.Read(ctx, x.who, prompt.Request{Name: r.Params.URI, Correlation: x.correlation, Progress: beat.report})
+	if err != nil {
+		return nil, s.noResource(ctx, x, r.Params.URI, err)
+	}
+	res := &sdk.ReadResourceResult{}
+	if err := complete(res, negotiated(r, r.Params.Meta), `{"contents":[],"resultType":"complete"}`); err != nil {
+		return nil, err
+	}
+	res.Cacheable, res.Meta = private(), cost(x, len(out.Text))
+	if out.Class != "" {
+		res.Meta["source_class"] = out.Class
+	}
+	res.Contents = []*sdk.ResourceContents{{URI: out.URI, MIMEType: prompt.JSON, Text: out.Text}}
+	return res, nil
+}
+
+// noResource is the error for a resource that was not given. One that isn't there has the code and data that the
+// protocol says.
+func (s *Server) noResource(ctx context.Context, x *exchange, uri string, err error) error {
+	if problem.CodeOf(err) == problem.NotFound {
+		return sdk.ResourceNotFoundError(uri)
+	}
+	return s.refused(ctx, x, "resource", err)
+}
+
+// watch lets a client be told when resources change, if it may see them; the SDK keeps who is told, and the streams.
+func (s *Server) watch(ctx context.Context, x *exchange, req sdk.Request) error {
+	var uris []string
+	switch r := req.(type) {
+	case *sdk.SubscribeRequest:
+		uris = []string{r.Params.URI}
+	case *sdk.SubscriptionsListenRequest:
+		if r.Params.Notifications != nil {
+			uris = r.Params.Notifications.ResourceSubscriptions
+		}
+	}
+	for _, uri := range uris {
+		if s.foreign(uri) {
+			continue
+		}
+		// One at a time, so that the error names the one that it is about.
+		if err := s.options.Prompts.Watch(ctx, x.who, []string{uri}, x.correlation); err != nil {
+			return s.noResource(ctx, x, uri, err)
+		}
+		if !prompt.IsChange(uri) { // the SDK knows who watches it, and there is no end of changes
+			s.watched.Add(uri)
+		}
+	}
+	return nil
+}
+
+// changedName names the tool, prompt and resource whose change makes the SDK tell clients of a change. None of them is
+// ever listed or found.
+const changedName = "changed"
+
+// Changed tells all clients that listen that tools, prompts and resources may have changed. It is for every change of
+// rules, sources or tools: to tell some and not others would tell them what changed. It returns at once.
+func (s *Server) Changed() {
+	s.ToolsChanged()
+	if s.options.Prompts == nil {
+		return
+	}
+	s.sdk.AddPrompt(&sdk.Prompt{Name: changedName}, func(context.Context, *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+		return nil, errInternal()
+	})
+	s.sdk.AddResource(&sdk.Resource{Name: changedName, URI: prompt.Scheme + changedName}, func(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+		return nil, errInternal()
+	})
+	s.watched.Tell(func(uri string) {
+		// The SDK reports no failed notification.
+		_ = s.sdk.ResourceUpdated(s.closing, &sdk.ResourceUpdatedNotificationParams{URI: uri})
+	})
+}
+
+// ChangeMoved tells those who watch a change that something has happened to it. It returns when they are told.
+func (s *Server) ChangeMoved(id string) {
+	// The SDK reports no failed notification.
+	_ = s.sdk.ResourceUpdated(s.closing, &sdk.ResourceUpdatedNotificationParams{URI: prompt.ChangeURI(id)})
+}

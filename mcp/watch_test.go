@@ -1,0 +1,217 @@
+package mcp_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bailiwick-dev/bailiwick/mcp"
+	"github.com/bailiwick-dev/bailiwick/prompt"
+)
+
+const (
+	schemaURI = prompt.Scheme + "a/b/schema"
+	secretURI = prompt.Scheme + "a/secret/schema"
+)
+
+// A feed collects what comes over an event stream.
+type feed struct {
+	mu   sync.Mutex
+	got  []string // "method uri", sorted and without repeats
+	last string
+	end  func()
+}
+
+// follow opens a stream and reads it until it is ended.
+func follow(t *testing.T, url string, c call) *feed {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	res := open(t, ctx, url, c)
+	f := &feed{}
+	done := make(chan struct{})
+	f.end = func() {
+		cancel()
+		<-done
+	}
+	go func() {
+		defer close(done)
+		defer res.Body.Close()
+		for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+			d, ok := strings.CutPrefix(lines.Text(), "data: ")
+			if !ok {
+				continue
+			}
+			var n struct {
+				Method string
+				Params struct{ URI string }
+			}
+			if json.Unmarshal([]byte(d), &n) != nil {
+				continue
+			}
+			f.mu.Lock()
+			f.last = d
+			if said := strings.TrimSpace(n.Method + " " + n.Params.URI); !slices.Contains(f.got, said) {
+				f.got = append(f.got, said)
+				slices.Sort(f.got)
+			}
+			f.mu.Unlock()
+		}
+	}()
+	return f
+}
+
+func (f *feed) has(said string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Contains(f.got, said)
+}
+
+func (f *feed) all() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.got)
+}
+
+// listenTo opens a stream of MCP 2026-07-28 for everything that changes, and for resources.
+func listenTo(who string, uris ...string) call {
+	list, _ := json.Marshal(uris)
+	c := request("subscriptions/listen", "", `"notifications":{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true,"resourceSubscriptions":`+string(list)+`}`, "")
+	c.header += "\nAuthorization: Bearer " + who
+	return c
+}
+
+// TestWatch: in each generation, who listens is told of a change: of the lists, and of the resources that it subscribed to.
+func TestWatch(t *testing.T) {
+	s, url := start(t, mcp.Options{Prompts: &rack{}})
+	ann, bob := begin(t, url, "2025-11-25"), begin(t, url, "2025-11-25", "bob")
+	feeds := map[string]*feed{
+		"ann":        follow(t, url, call{method: "GET", header: "Mcp-Session-Id: " + ann}),
+		"bob":        follow(t, url, call{method: "GET", header: "Authorization: Bearer bob\nMcp-Session-Id: " + bob}),
+		"new ann":    follow(t, url, listenTo("ann", schemaURI, secretURI)),
+		"new bob":    follow(t, url, listenTo("bob", schemaURI)),
+		"tools only": follow(t, url, listen),
+	}
+	for _, f := range feeds {
+		defer f.end()
+	}
+	for _, c := range []struct {
+		call
+		want string
+	}{
+		{within(ann, "resources/subscribe", `"uri":"`+schemaURI+`"`, ""), `{}`},
+		{within(ann, "resources/subscribe", `"uri":"`+secretURI+`"`, ""), `{}`},
+		{within(ann, "resources/unsubscribe", `"uri":"`+secretURI+`"`, ""), `{}`},
+	} {
+		if _, body := send(t, url, c.call); result(t, body) != c.want {
+			t.Error(body)
+		}
+	}
+	lists := []string{"notifications/prompts/list_changed", "notifications/resources/list_changed", "notifications/tools/list_changed"}
+	ack, updated := "notifications/subscriptions/acknowledged", "notifications/resources/updated "
+	want := map[string][]string{
+		"ann": append(slices.Clone(lists), updated+schemaURI), "bob": lists,
+		"new ann":    append(append(slices.Clone(lists), updated+schemaURI, updated+secretURI), ack),
+		"new bob":    append(append(slices.Clone(lists), updated+schemaURI), ack),
+		"tools only": {ack, lists[2]},
+	}
+	for name, list := range want {
+		slices.Sort(list)
+		waitFor(t, "what "+name+" is told", func() bool {
+			s.Changed()
+			time.Sleep(20 * time.Millisecond)
+			return len(feeds[name].all()) >= len(list)
+		})
+	}
+	time.Sleep(50 * time.Millisecond)
+	for name, list := range want {
+		if diff := cmp.Diff(list, feeds[name].all()); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// TestWatchRefuses: who can't see a resource can't subscribe to it, and is told the same as for one that isn't there;
+// what doesn't follow the rules is refused as well.
+func TestWatchRefuses(t *testing.T) {
+	_, url := start(t, mcp.Options{Prompts: &rack{}})
+	bob := begin(t, url, "2025-11-25", "bob")
+	absent := func(uri string) string {
+		return `{"code":-32602,"data":{"uri":"` + uri + `"},"message":"Resource not found"}`
+	}
+	for _, tt := range []struct{ uri, want string }{
+		{secretURI, absent(secretURI)},
+		{"file:///etc/passwd", absent("file:///etc/passwd")},
+		{prompt.Scheme + "a/b/count", `{"code":-32602,"data":{"correlation_id":"c-1","error":"only schemas can be subscribed to","error_code":"invalid_argument","retryable":false},"message":"only schemas can be subscribed to"}`},
+	} {
+		if res, _ := send(t, url, request("resources/subscribe", "", "", "")); res.StatusCode != 404 {
+			t.Error("a method that this protocol hasn't got:", res.Status)
+		}
+		for _, c := range []call{within(bob, "resources/subscribe", `"uri":"`+tt.uri+`"`, ""), listenTo("bob", schemaURI, tt.uri)} {
+			c.header += "\nX-MCP-Session-Id: c-1\nAuthorization: Bearer bob"
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // a stream that is let in has no end
+			res := open(t, ctx, url, c)
+			body, err := io.ReadAll(res.Body)
+			if res.Body.Close(); err != nil || result(t, string(body)) != tt.want {
+				t.Errorf("%s: %v %s", tt.uri, err, body)
+			}
+			cancel()
+		}
+	}
+}
+
+// TestWatchStorm: of many clients that subscribe and go away while things change nothing is left: no goroutine
+// (TestMain), no session of a request, no stream's place.
+func TestWatchStorm(t *testing.T) {
+	s, url := start(t, mcp.Options{Prompts: &rack{}, Streams: 20})
+	legacy := begin(t, url, "2025-11-25")
+	stop := make(chan struct{})
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(time.Millisecond):
+				s.Changed()
+			}
+		}
+	})
+	var clients sync.WaitGroup
+	for i := range 8 {
+		clients.Go(func() {
+			for j := range 25 {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration((i+j)%15)*time.Millisecond)
+				c := listenTo("ann", fmt.Sprintf("%sa/c%d/schema", prompt.Scheme, j), schemaURI)
+				if j%3 == 0 {
+					c = call{method: "GET", header: "Mcp-Session-Id: " + legacy}
+				}
+				if res, err := do(ctx, url, c); err == nil {
+					_, _ = io.Copy(io.Discard, res.Body)
+					res.Body.Close()
+				}
+				cancel()
+			}
+		})
+	}
+	clients.Wait()
+	waitFor(t, "the end of all streams", func() bool { return mcp.Live(s) == 1 })
+	close(stop)
+	all.Wait()
+	// Whoever comes now is served.
+	f := follow(t, url, listenTo("ann", schemaURI))
+	defer f.end()
+	waitFor(t, "a change", func() bool {
+		s.Changed()
+		time.Sleep(10 * time.Millisecond)
+		return f.has("notifications/resources/updated " + schemaURI)
+	})
+}

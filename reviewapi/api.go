@@ -1,0 +1,241 @@
+// Package reviewapi is the JSON API with which people decide about changes: what other front ends and the command line use.
+//
+// It is a door beside server and console, over a bailiwick.Desk. It lets in a human with the scope review and a bearer
+// token, from the hosts and origins that the MCP door lets in, and nobody else: no agent's credential decides here,
+// whatever its scopes. It refuses what it doesn't know: a member of a body, a parameter, a state. GET changes nothing.
+package reviewapi
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"log/slog"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/gate"
+	"github.com/bailiwick-dev/bailiwick/internal/wire"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// Bounds of the door.
+const (
+	maxBody  = 64 << 10
+	calls    = 32 // at a time; as many again wait
+	streams  = 200
+	patience = 5 * time.Second
+)
+
+// Options configure the API. All but Logger, Beat, and Deliveries with Record must be set.
+type Options struct {
+	Desk       func(who identity.Principal, correlation string) bailiwick.Desk
+	Identify   func(*http.Request) (identity.Principal, error)                                                                     // see server.Server.Identify
+	Challenge  string                                                                                                              // the WWW-Authenticate header of a 401
+	Deliveries Deliveries                                                                                                          // of notifications; nil serves none
+	Record     func(context.Context, identity.Principal, bailiwick.Ask, func(context.Context, *bailiwick.Call) (int, error)) error // Gateway.Do, under which deliveries are looked at
+	Closing    context.Context                                                                                                     // ends when the server begins to close: streams have no end of their own
+	Logger     *slog.Logger                                                                                                        // nil logs nothing
+	Beat       time.Duration                                                                                                       // between signs of life in a stream, at each of which its credential is asked again; 0 takes 15 s
+}
+
+// An API serves /api/changes and what is below it.
+type API struct {
+	options        Options
+	calls, streams *gate.Gate
+}
+
+// New returns the API.
+func New(o Options) *API {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Beat == 0 {
+		o.Beat = 15 * time.Second
+	}
+	return &API{options: o, calls: gate.New(calls, calls, patience), streams: gate.New(streams, 0, 0)}
+}
+
+// Handler serves the paths that begin with /api/.
+func (a *API) Handler() http.Handler {
+	mux := http.NewServeMux()
+	routes := map[string]map[string]answer{
+		"/api/changes":        {http.MethodGet: list},
+		"/api/changes/counts": {http.MethodGet: counts},
+		"/api/changes/{id}":   {http.MethodGet: show},
+	}
+	for verb, d := range decisions {
+		routes["/api/changes/{id}/"+verb] = map[string]answer{http.MethodPost: d.answer}
+	}
+	mux.Handle("/api/changes/events", a.guard(a.events))
+	if a.options.Deliveries != nil {
+		routes["/api/deliveries"] = map[string]answer{http.MethodGet: a.deliveries}
+		routes["/api/deliveries/{id}/redeliver"] = map[string]answer{http.MethodPost: a.redeliver}
+	}
+	for path, methods := range routes {
+		mux.Handle(path, a.guard(a.ask(methods)))
+	}
+	mux.Handle("/api/", a.guard(func(_ http.ResponseWriter, r *http.Request, c *call) error {
+		if _, _, err := a.admit(r, c); err != nil { // who may not come in learns of no path
+			return err
+		}
+		return problem.New(problem.NotFound, "there is no such path; GET /api/changes lists changes")
+	}))
+	return mux
+}
+
+// A call is one request that is being answered.
+type call struct {
+	correlation string
+	allow       string // the methods of the path, where the request has another one
+}
+
+// An answer is what a method of a path does at the desk of whoever asks. What it returns is written as JSON.
+type answer func(ctx context.Context, desk bailiwick.Desk, r *request) (any, error)
+
+// A request is what an answer may look at.
+type request struct {
+	who         identity.Principal
+	correlation string
+	id          string
+	http        *http.Request
+	body        []byte
+}
+
+// guard answers errors and panics, and sets what every answer has.
+func (a *API) guard(h func(http.ResponseWriter, *http.Request, *call) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		c := &call{correlation: rand.Text()}
+		head := w.Header()
+		head.Set("X-Content-Type-Options", "nosniff")
+		head.Set("Cache-Control", "no-store")
+		head.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		head.Set("Referrer-Policy", "no-referrer")
+		head.Set("X-Correlation-Id", c.correlation)
+		defer func() {
+			if p := recover(); p != nil {
+				a.fail(w, r, c, problem.Panicked(p))
+			}
+		}()
+		if err := h(w, r, c); err != nil {
+			a.fail(w, r, c, err)
+		}
+	}
+}
+
+// admit returns who sends r, and their desk.
+func (a *API) admit(r *http.Request, c *call) (identity.Principal, bailiwick.Desk, error) {
+	who, err := a.options.Identify(r)
+	if err != nil {
+		return who, nil, err
+	}
+	if who.Kind != identity.Human || !who.Has(identity.Review) || who.Depth > 0 {
+		return who, nil, &problem.Error{Code: problem.PermissionDenied, Kind: "not_a_reviewer", Scope: string(identity.Review),
+			Detail:     "changes are decided about by people: this needs the credential of a human with the scope review",
+			Suggestion: `make one with "bailiwick token create --kind human --owner YOU --scopes review"`}
+	}
+	return who, a.options.Desk(who, c.correlation), nil
+}
+
+// ask answers a path that has these methods.
+func (a *API) ask(methods map[string]answer) func(http.ResponseWriter, *http.Request, *call) error {
+	return func(w http.ResponseWriter, r *http.Request, c *call) error {
+		who, desk, err := a.admit(r, c)
+		if err != nil {
+			return err
+		}
+		do, ok := methods[r.Method]
+		if !ok {
+			for method := range methods {
+				c.allow = method
+			}
+			return problem.New(problem.InvalidArgument, "this path takes "+c.allow)
+		}
+		if err := a.calls.Enter(r.Context()); err != nil {
+			return &problem.Error{Code: problem.RateLimited, Detail: "too many requests at a time", RetryAfter: time.Second, Err: err}
+		}
+		defer a.calls.Leave()
+		body, err := read(w, r)
+		if err != nil {
+			return err
+		}
+		out, err := do(r.Context(), desk, &request{who: who, correlation: c.correlation, id: r.PathValue("id"), http: r, body: body})
+		if err != nil {
+			return err
+		}
+		b, err := json.Marshal(out)
+		if err != nil {
+			return err
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(append(b, '\n')) // a client that has gone can't be told so
+		return nil
+	}
+}
+
+// fail writes err as every door does (design 04), with the status that fits. What caused it is logged.
+func (a *API) fail(w http.ResponseWriter, r *http.Request, c *call, err error) {
+	p := problem.Of(err)
+	if p.Code == problem.Internal {
+		a.options.Logger.ErrorContext(r.Context(), "request failed", "path", r.URL.Path, "correlation_id", c.correlation, "error", cause(err))
+		p = problem.New(problem.Internal, "Internal error")
+	} else if p.Err != nil {
+		a.options.Logger.WarnContext(r.Context(), "request refused", "path", r.URL.Path, "correlation_id", c.correlation, "code", p.Code, "error", p.Err)
+	}
+	head := w.Header()
+	status := statusOf(p)
+	switch {
+	case c.allow != "":
+		status = http.StatusMethodNotAllowed
+		head.Set("Allow", c.allow)
+	case status == http.StatusUnauthorized:
+		head.Set("WWW-Authenticate", a.options.Challenge)
+	case p.RetryAfter > 0:
+		head.Set("Retry-After", strconv.Itoa(int(math.Ceil(p.RetryAfter.Seconds()))))
+	}
+	head.Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(wire.Problem(p, c.correlation), '\n'))
+}
+
+func cause(err error) error {
+	if p := problem.Of(err); p.Err != nil {
+		return p.Err
+	}
+	return err
+}
+
+// statusOf is the HTTP status of p.
+func statusOf(p *problem.Error) int {
+	switch p.Code {
+	case problem.Unauthorized:
+		return http.StatusUnauthorized
+	case problem.PermissionDenied, problem.AccessDenied, problem.ToolFiltered, problem.SecurityBlocked:
+		return http.StatusForbidden
+	case problem.NotFound:
+		return http.StatusNotFound
+	case problem.Conflict, problem.PendingReview:
+		return http.StatusConflict
+	case problem.RateLimited, problem.BudgetExceeded:
+		return http.StatusTooManyRequests
+	case problem.Timeout:
+		return http.StatusGatewayTimeout
+	case problem.Cancelled:
+		return http.StatusServiceUnavailable
+	case problem.Upstream:
+		return http.StatusBadGateway
+	case problem.Internal:
+		return http.StatusInternalServerError
+	}
+	switch {
+	case p.Kind == kindTooLarge:
+		return http.StatusRequestEntityTooLarge
+	case strings.HasPrefix(p.Detail, contentType):
+		return http.StatusUnsupportedMediaType
+	}
+	return http.StatusBadRequest
+}

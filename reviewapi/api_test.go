@@ -1,0 +1,375 @@
+package reviewapi
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// A desk says what it was asked to do, and keeps events.
+type desk struct {
+	who identity.Principal
+	*journal
+}
+
+type journal struct {
+	mu     sync.Mutex
+	asked  []string
+	events []change.Event
+	news   chan struct{}
+}
+
+func (d desk) did(format string, args ...any) (*review.Sheet, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.asked = append(d.asked, d.who.Owner+": "+fmt.Sprintf(format, args...))
+	if strings.Contains(d.asked[len(d.asked)-1], "panic") {
+		panic("as asked")
+	}
+	if strings.Contains(d.asked[len(d.asked)-1], "01MOVED") {
+		return nil, problem.New(problem.Conflict, "the digest is another one")
+	}
+	return &review.Sheet{Row: review.Row{ID: "01"}}, nil
+}
+
+func (d desk) Queue(_ context.Context, f change.Filter) ([]review.Row, bool, error) {
+	_, err := d.did("queue %+v", f)
+	return []review.Row{{ID: "02"}, {ID: "01"}}, f.Limit == 2, err
+}
+func (d desk) Counts(_ context.Context, f change.Filter) (map[change.State]int, error) {
+	_, err := d.did("counts %v", f.States)
+	return map[change.State]int{change.Pending: 3}, err
+}
+func (d desk) Sheet(_ context.Context, id string) (*review.Sheet, error) {
+	return d.did("sheet %s", id)
+}
+func (d desk) Approve(_ context.Context, id, digest, comment string) (*review.Sheet, error) {
+	return d.did("approve %s %q %q", id, digest, comment)
+}
+func (d desk) BreakGlass(_ context.Context, id, digest, reason string) (*review.Sheet, error) {
+	return d.did("break %s %q %q", id, digest, reason)
+}
+func (d desk) Reject(_ context.Context, id, reason string) (*review.Sheet, error) {
+	return d.did("reject %s %q", id, reason)
+}
+func (d desk) Comment(_ context.Context, id, text string) (*review.Sheet, error) {
+	return d.did("comment %s %q", id, text)
+}
+func (d desk) Renew(_ context.Context, id string) (*review.Sheet, error) {
+	return d.did("renew %s", id)
+}
+func (d desk) Revert(_ context.Context, id, reason string) (*review.Sheet, error) {
+	return d.did("revert %s %q", id, reason)
+}
+func (d desk) Settle(_ context.Context, id string, applied bool, reason string) (*review.Sheet, error) {
+	return d.did("settle %s %v %q", id, applied, reason)
+}
+
+func (d desk) Events(_ context.Context, after int64) ([]change.Event, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var out []change.Event
+	for _, e := range d.events {
+		if e.Seq > after {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+func (d desk) Await(ctx context.Context, _ int64) error {
+	select {
+	case <-d.news:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (d desk) LastEvent(context.Context) (int64, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return int64(len(d.events)), nil
+}
+
+func (d desk) happen(kind change.EventKind) {
+	d.mu.Lock()
+	d.events = append(d.events, change.Event{Seq: int64(len(d.events)) + 1, Change: "01", Kind: kind, State: change.Pending, Agent: "token:a"})
+	d.mu.Unlock()
+	d.news <- struct{}{}
+}
+
+// people are who the tests' tokens belong to.
+var people = map[string]identity.Principal{
+	"rita":    {ID: "token:1", Kind: identity.Human, Owner: "rita", Scopes: []identity.Scope{identity.Review}},
+	"agent":   {ID: "token:2", Kind: identity.Agent, Owner: "olga", Scopes: []identity.Scope{identity.Read, identity.Review}},
+	"service": {ID: "token:3", Kind: identity.Service, Owner: "olga", Scopes: []identity.Scope{identity.Review}},
+	"human":   {ID: "token:4", Kind: identity.Human, Owner: "hal", Scopes: []identity.Scope{identity.Read, identity.Operator}},
+	"derived": {ID: "token:1/x", Kind: identity.Human, Owner: "rita", Scopes: []identity.Scope{identity.Review}, Depth: 1},
+}
+
+func serve(t *testing.T, beat time.Duration) (*httptest.Server, desk, func(string)) {
+	t.Helper()
+	d := desk{journal: &journal{news: make(chan struct{}, 10)}}
+	var mu sync.Mutex
+	revoked := map[string]bool{}
+	closing, cancel := context.WithCancel(context.Background())
+	s := httptest.NewServer(New(Options{
+		Desk: func(who identity.Principal, correlation string) bailiwick.Desk { return desk{who, d.journal} },
+		Identify: func(r *http.Request) (identity.Principal, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+			if who, ok := people[token]; ok && !revoked[token] {
+				return who, nil
+			}
+			return identity.Principal{}, problem.New(problem.Unauthorized, "Unauthorized")
+		},
+		Challenge: "Bearer", Closing: closing, Beat: beat,
+	}).Handler())
+	t.Cleanup(func() { cancel(); s.Close() })
+	return s, d, func(token string) { mu.Lock(); revoked[token] = true; mu.Unlock() }
+}
+
+var correlation = regexp.MustCompile(`"correlation_id":"[A-Z2-7]{26}"`)
+
+// ask sends a request and returns status, the headers named, and the body with its correlation id taken out.
+func ask(t *testing.T, url, token, method, path, body string, headers ...string) string {
+	t.Helper()
+	r, err := http.NewRequest(method, url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := fmt.Sprint(res.StatusCode)
+	for _, h := range []string{"Allow", "WWW-Authenticate", "Retry-After"} {
+		if v := res.Header.Get(h); v != "" {
+			out += " " + h + "=" + v
+		}
+	}
+	for h, want := range map[string]string{"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Content-Type": "application/json", "Access-Control-Allow-Origin": ""} {
+		if got := res.Header.Get(h); got != want {
+			t.Errorf("%s %s: %s is %q, want %q", method, path, h, got, want)
+		}
+	}
+	return out + " " + correlation.ReplaceAllString(strings.TrimSpace(string(b)), `"correlation_id":"C"`)
+}
+
+func refusal(status, code, text, more string) string {
+	return fmt.Sprintf(`%s {"error":%q,"error_code":%q%s,"retryable":false,"correlation_id":"C"}`, status, text, code, more)
+}
+
+// TestRequests shows each request with its answer, and what the desk was asked to do.
+func TestRequests(t *testing.T) {
+	s, d, _ := serve(t, 0)
+	sheet := ask(t, s.URL, "rita", "GET", "/api/changes/01", "")
+	if !strings.HasPrefix(sheet, `200 {"id":"01",`) {
+		t.Fatal(sheet)
+	}
+	invalid := func(text, more string) string { return refusal("400", "invalid_argument", text, more) }
+	const at = "/api/changes/01AB/"
+	for _, c := range []struct{ method, path, body, want, asked string }{
+		{"GET", "/api/changes", "", `200 {"changes":ROWS,"more":false}`, "queue {States:[] Principal: Owner: Tenant: Tenanted:false Source: Class: Op: Risk: Text: Before: Limit:0}"},
+		{"GET", "/api/changes?state=pending,stale&limit=2&text=a%26b&risk=high&op=delete&class=issues&source=tracker&agent=token:a&owner=olga&before=03", "",
+			`200 {"changes":ROWS,"more":true,"next":"/api/changes?agent=token%3Aa\u0026before=01\u0026class=issues\u0026limit=2\u0026op=delete\u0026owner=olga\u0026risk=high\u0026source=tracker\u0026state=pending%2Cstale\u0026text=a%26b"}`,
+			"queue {States:[pending stale] Principal:token:a Owner:olga Tenant: Tenanted:false Source:tracker Class:issues Op:delete Risk:high Text:a&b Before:03 Limit:2}"},
+		{"GET", "/api/changes?state=pendin", "", invalid("state must be one of pending, approved, applying, applied, rejected, expired, cancelled, stale, failed, unknown, all; did you mean pending?", `,"details":{"near":["pending"]}`), ""},
+		{"GET", "/api/changes?stat=pending", "", invalid(`there is no parameter "stat" here; did you mean state?`, `,"details":{"near":["state"]}`), ""},
+		{"GET", "/api/changes?state=all&state=all", "", invalid("the parameter state is given twice", ""), ""},
+		{"GET", "/api/changes?limit=201", "", invalid("limit must be a number from 1 to 200", ""), ""},
+		{"GET", "/api/changes?op=update_object", "", invalid("op must be one of create, update, delete, action, call, schema, group", ""), ""},
+		{"GET", "/api/changes?risk=hi", "", invalid("risk must be one of low, medium, high", ""), ""},
+		{"GET", "/api/changes?a=%zz", "", invalid("the query of the URL is not well formed", ""), ""},
+		{"GET", "/api/changes", "{}", invalid("a GET has no body", ""), ""},
+		{"GET", "/api/changes/counts?state=pending", "", `200 {"pending":3}`, "counts [pending]"},
+		{"GET", "/api/changes/01AB?x=1", "", invalid(`there is no parameter "x" here`, ""), ""},
+		{"GET", "/api/changes/01AB", "", sheet, "sheet 01AB"},
+		{"POST", at + "approve", `{"digest":"d","comment":"ok"}`, sheet, `approve 01AB "d" "ok"`},
+		{"POST", at + "approve", `{"digest":"d"}`, sheet, `approve 01AB "d" ""`},
+		{"POST", at + "approve", `{}`, invalid("digest is missing", `,"details":{"pointer":"/digest"}`), ""},
+		{"POST", at + "approve", ``, invalid("digest is missing", `,"details":{"pointer":"/digest"}`), ""},
+		{"POST", at + "approve", `{"digest":"d","aprove":true}`, invalid(`there is no member "aprove" here`, `,"details":{"pointer":"/aprove"}`), ""},
+		{"POST", at + "approve", `{"digest":"d","coment":"x"}`, invalid(`there is no member "coment" here; did you mean comment?`, `,"details":{"pointer":"/coment","near":["comment"]}`), ""},
+		{"POST", at + "approve", `{"digest":7}`, invalid("must be a string", `,"details":{"pointer":"/digest"}`), ""},
+		{"POST", at + "approve", `{"digest":"a","digest":"b"}`, invalid("not valid JSON: the key \"digest\" stands twice in one object", `,"details":{"pointer":"/digest"}`), ""},
+		{"POST", at + "approve", `["d"]`, invalid("the body must be a JSON object", ""), ""},
+		{"POST", "/api/changes/01MOVED/approve", `{"digest":"d"}`, refusal("409", "conflict", "the digest is another one", ""), `approve 01MOVED "d" ""`},
+		{"POST", at + "break_glass", `{"digest":"d","reason":"fire"}`, sheet, `break 01AB "d" "fire"`},
+		{"POST", at + "break_glass", `{"digest":"d"}`, invalid("reason is missing", `,"details":{"pointer":"/reason"}`), ""},
+		{"POST", at + "reject", `{"reason":"no"}`, sheet, `reject 01AB "no"`},
+		{"POST", at + "reject", `{"reason":" "}`, invalid("reason is missing", `,"details":{"pointer":"/reason"}`), ""},
+		{"POST", at + "comment", `{"comment":"why?"}`, sheet, `comment 01AB "why?"`},
+		{"POST", at + "renew", ``, sheet, `renew 01AB`},
+		{"POST", at + "revert", `{"reason":"oops"}`, sheet, `revert 01AB "oops"`},
+		{"POST", at + "revert?x=1", `{}`, invalid(`there is no parameter "x" here`, ""), ""},
+		{"POST", at + "settle", `{"applied":true,"reason":"looked"}`, sheet, `settle 01AB true "looked"`},
+		{"POST", at + "settle", `{"applied":"true","reason":"x"}`, invalid("must be a boolean", `,"details":{"pointer":"/applied"}`), ""},
+		{"GET", at + "approve", "", "405 Allow=POST" + refusal("", "invalid_argument", "this path takes POST", ""), ""},
+		{"DELETE", "/api/changes/01AB", "", "405 Allow=GET" + refusal("", "invalid_argument", "this path takes GET", ""), ""},
+		{"POST", "/api/changes", "{}", "405 Allow=GET" + refusal("", "invalid_argument", "this path takes GET", ""), ""},
+		{"POST", "/api/changes/events", "{}", "405 Allow=GET" + refusal("", "invalid_argument", "this path takes GET", ""), ""},
+		{"POST", at + "aprove", "{}", refusal("404", "not_found", "there is no such path; GET /api/changes lists changes", ""), ""},
+		{"GET", "/api/", "", refusal("404", "not_found", "there is no such path; GET /api/changes lists changes", ""), ""},
+		{"GET", "/api/changes/events?after=x", "", invalid("Last-Event-ID and after are the id of an event: a number", ""), ""},
+		{"GET", "/api/changes/panic", "", refusal("500", "internal_error", "Internal error", ""), "sheet panic"},
+		{"POST", at + "comment", `{"comment":"` + strings.Repeat("x", 4001) + `"}`, invalid("is longer than 4000 characters", `,"details":{"pointer":"/comment"}`), ""},
+		{"POST", at + "comment", `{"comment":"` + strings.Repeat("x", 70_000) + `"}`, refusal("413", "invalid_argument", "the body exceeds 65536 bytes", ""), ""},
+	} {
+		d.asked = nil
+		got := ask(t, s.URL, "rita", c.method, c.path, c.body)
+		if i, j := strings.Index(got, `"changes":[`), strings.Index(got, `],"more"`); i > 0 && j > 0 {
+			got = got[:i] + `"changes":ROWS` + got[j+1:]
+		}
+		if got != c.want {
+			t.Errorf("%s %s %.80s\ngot  %s\nwant %s", c.method, c.path, c.body, got, c.want)
+		}
+		want := c.asked
+		if want != "" {
+			want = "rita: " + want
+		}
+		if asked := strings.Join(d.asked, ", "); asked != want {
+			t.Errorf("%s %s: the desk was asked %s, want %s", c.method, c.path, asked, want)
+		}
+	}
+	d.asked = nil
+	if got, want := ask(t, s.URL, "rita", "POST", at+"reject", `{"reason":"x"}`, "Content-Type", "text/plain"), refusal("415", "invalid_argument", "Content-Type must be application/json", ""); got != want || d.asked != nil {
+		t.Errorf("got %s want %s", got, want)
+	}
+}
+
+// TestOnlyPeopleDecide tries every path with every other credential.
+func TestOnlyPeopleDecide(t *testing.T) {
+	s, d, _ := serve(t, 0)
+	denied := `403 {"error":"changes are decided about by people: this needs the credential of a human with the scope review","error_code":"permission_denied",` +
+		`"details":{"scope":"review"},"retryable":false,"suggestion":"make one with \"bailiwick token create --kind human --owner YOU --scopes review\"","correlation_id":"C"}`
+	unknown := "401 WWW-Authenticate=Bearer" + refusal("", "unauthorized", "Unauthorized", "")
+	paths := []string{"GET /api/changes", "GET /api/changes/counts", "GET /api/changes/events", "GET /api/changes/01AB", "POST /api/nothing", "DELETE /api/changes"}
+	for verb := range decisions {
+		paths = append(paths, "POST /api/changes/01AB/"+verb)
+	}
+	for _, p := range paths {
+		method, path, _ := strings.Cut(p, " ")
+		for token, want := range map[string]string{"agent": denied, "service": denied, "human": denied, "derived": denied, "nobody": unknown, "": unknown} {
+			if got := ask(t, s.URL, token, method, path, ""); got != want {
+				t.Errorf("%s by %q\ngot  %s\nwant %s", p, token, got, want)
+			}
+		}
+	}
+	if d.asked != nil {
+		t.Error("the desk was asked", d.asked)
+	}
+}
+
+// follow reads a stream line by line.
+func follow(t *testing.T, url, token, query string, headers ...string) (next func() string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	t.Cleanup(cancel)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/api/changes/events"+query, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { res.Body.Close() })
+	if got := res.Header.Get("Content-Type"); got != "text/event-stream" {
+		t.Fatal(res.Status, got)
+	}
+	lines := bufio.NewScanner(res.Body)
+	return func() string {
+		for lines.Scan() {
+			if lines.Text() != "" {
+				return lines.Text()
+			}
+		}
+		return "end"
+	}
+}
+
+func event(n int, kind string) string {
+	return fmt.Sprintf(`id: %d|event: %s|data: {"seq":%d,"change_id":"01","event":"%s","state":"pending","agent":"token:a","at":"0001-01-01T00:00:00Z"}`, n, kind, n, kind)
+}
+
+func TestEvents(t *testing.T) {
+	for _, c := range []struct {
+		query   string
+		headers []string
+		want    []string
+	}{
+		{"", nil, nil},
+		{"?after=0", nil, []string{event(1, "created"), event(2, "commented")}},
+		{"?after=0", []string{"Last-Event-ID", "1"}, []string{event(2, "commented")}},
+	} {
+		s, d, _ := serve(t, time.Hour)
+		d.happen(change.EventCreated)
+		d.happen(change.EventCommented)
+		next := follow(t, s.URL, "rita", c.query, c.headers...)
+		if got := next(); got != "retry: 1000" {
+			t.Error(got)
+		}
+		for _, want := range c.want {
+			if got := strings.Join([]string{next(), next(), next()}, "|"); got != want {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+		}
+		d.happen(change.EventApproved)
+		if got, want := strings.Join([]string{next(), next(), next()}, "|"), event(3, "approved"); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
+
+// TestStreamEndsWithItsCredential revokes the token of a stream, which then hears no more.
+func TestStreamEndsWithItsCredential(t *testing.T) {
+	s, d, revoke := serve(t, 20*time.Millisecond)
+	next := follow(t, s.URL, "rita", "")
+	if a, b := next(), next(); a != "retry: 1000" || b != ": alive" {
+		t.Fatal(a, b)
+	}
+	revoke("rita")
+	d.happen(change.EventCreated)
+	for {
+		switch line := next(); line {
+		case ": alive":
+		case "end":
+			return
+		default:
+			t.Fatal("heard", line)
+		}
+	}
+}

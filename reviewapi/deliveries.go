@@ -1,0 +1,95 @@
+package reviewapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/webhook"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// Deliveries are the notifications that were sent, wait or are dead; every notify.Store is one.
+type Deliveries interface {
+	Deliveries(ctx context.Context, f webhook.Filter) ([]webhook.Delivery, bool, error)
+	Redeliver(ctx context.Context, id int64) error
+}
+
+// DeliveryParameters are those of GET /api/deliveries.
+func DeliveryParameters() []string { return []string{"state", "hook", "change", "before", "limit"} }
+
+// A DeliveryPage is what GET /api/deliveries answers.
+type DeliveryPage struct {
+	Deliveries []webhook.Delivery `json:"deliveries"`
+	More       bool               `json:"more"`
+}
+
+// recorded runs do as a call of who. Deliveries are of all tenants, so they are for people of none.
+func (a *API) recorded(ctx context.Context, r *request, name string, do func(context.Context) error) error {
+	if r.who.Tenant != "" {
+		return &problem.Error{Code: problem.PermissionDenied, Kind: "tenant", Detail: "notifications are of all tenants: this needs the credential of a human of none"}
+	}
+	ask := bailiwick.Ask{Tool: "changes/" + name, Needs: identity.Review, Correlation: r.correlation}
+	return a.options.Record(ctx, r.who, ask, func(ctx context.Context, _ *bailiwick.Call) (int, error) { return 0, do(ctx) })
+}
+
+func (a *API) deliveries(ctx context.Context, _ bailiwick.Desk, r *request) (any, error) {
+	p, err := parameters(r.http.URL, DeliveryParameters())
+	if err != nil {
+		return nil, err
+	}
+	f := webhook.Filter{Hook: p["hook"], Change: p["change"]}
+	if p["state"] != "" && p["state"] != "all" {
+		var known []string
+		for _, s := range webhook.States() {
+			known = append(known, string(s))
+		}
+		state, err := oneOf("state", p["state"], append(known, "all"))
+		if err != nil {
+			return nil, err
+		}
+		f.State = webhook.State(state)
+	}
+	if p["before"] != "" {
+		if f.Before, err = strconv.ParseInt(p["before"], 10, 64); err != nil || f.Before < 1 {
+			return nil, problem.New(problem.InvalidArgument, "before must be the id of a delivery: a number")
+		}
+	}
+	if p["limit"] != "" {
+		if f.Limit, err = strconv.Atoi(p["limit"]); err != nil || f.Limit < 1 || f.Limit > maxPage {
+			return nil, problem.New(problem.InvalidArgument, fmt.Sprintf("limit must be a number from 1 to %d", maxPage))
+		}
+	}
+	page := DeliveryPage{Deliveries: []webhook.Delivery{}}
+	err = a.recorded(ctx, r, "deliveries", func(ctx context.Context) error {
+		found, more, err := a.options.Deliveries.Deliveries(ctx, f)
+		page.Deliveries, page.More = append(page.Deliveries, found...), more
+		return err
+	})
+	return page, err
+}
+
+func (a *API) redeliver(ctx context.Context, _ bailiwick.Desk, r *request) (any, error) {
+	if _, err := parameters(r.http.URL, nil); err != nil {
+		return nil, err
+	}
+	if _, err := members(r.body, nil); err != nil {
+		return nil, err
+	}
+	missing := problem.New(problem.NotFound, "there is no such delivery that is sent or dead")
+	id, err := strconv.ParseInt(r.id, 10, 64)
+	if err != nil {
+		return nil, missing
+	}
+	err = a.recorded(ctx, r, "redeliver", func(ctx context.Context) error {
+		err := a.options.Deliveries.Redeliver(ctx, id)
+		if errors.Is(err, webhook.ErrNone) {
+			return missing
+		}
+		return err
+	})
+	return map[string]int64{"redelivers": id}, err
+}

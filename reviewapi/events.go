@@ -1,0 +1,117 @@
+package reviewapi
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// events streams what happens to changes that the person sees (text/event-stream). It begins behind Last-Event-ID or the
+// parameter after, or with what happens from now on. The credential is asked again before anything is sent: one that is
+// revoked hears no more.
+func (a *API) events(w http.ResponseWriter, r *http.Request, c *call) error {
+	_, desk, err := a.admit(r, c)
+	if err != nil {
+		return err
+	}
+	if r.Method != http.MethodGet {
+		c.allow = http.MethodGet
+		return problem.New(problem.InvalidArgument, "this path takes "+c.allow)
+	}
+	if err := a.streams.Enter(r.Context()); err != nil {
+		return &problem.Error{Code: problem.RateLimited, Detail: "too many streams at a time", RetryAfter: 5 * time.Second, Err: err}
+	}
+	defer a.streams.Leave()
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(a.options.Closing, cancel)()
+	at, err := begin(ctx, r, desk)
+	if err != nil {
+		return err
+	}
+	head := w.Header()
+	head.Set("Content-Type", "text/event-stream")
+	head.Set("X-Accel-Buffering", "no") // nginx holds events back otherwise
+	s := stream{w: w, control: http.NewResponseController(w)}
+	s.send("retry: 1000\n\n")
+	for s.err == nil && ctx.Err() == nil {
+		if _, desk, err = a.admit(r, c); err == nil {
+			at, err = a.tell(ctx, &s, desk, at)
+		}
+		if err != nil { // it has begun: all that can be said is its end
+			a.options.Logger.InfoContext(ctx, "stream of events ended", "correlation_id", c.correlation, "error", cause(err))
+			return nil
+		}
+	}
+	return nil
+}
+
+// tell sends what happened behind at, or else waits for more, and returns the event behind which to go on.
+func (a *API) tell(ctx context.Context, s *stream, desk bailiwick.Desk, at int64) (int64, error) {
+	found, err := desk.Events(ctx, at)
+	if err != nil {
+		return at, err
+	}
+	for _, e := range found {
+		at = e.Seq
+		b, err := json.Marshal(e)
+		if err != nil {
+			return at, err
+		}
+		s.send(fmt.Sprintf("id: %d\nevent: %s\ndata: %s\n\n", e.Seq, e.Kind, b))
+	}
+	if len(found) > 0 {
+		return at, nil
+	}
+	wait, done := context.WithTimeout(ctx, a.options.Beat)
+	defer done()
+	switch err := desk.Await(wait, at); {
+	case wait.Err() != nil:
+		s.send(": alive\n\n")
+		return at, nil
+	default:
+		return at, err
+	}
+}
+
+// begin is the event behind which a stream begins.
+func begin(ctx context.Context, r *http.Request, desk bailiwick.Desk) (int64, error) {
+	p, err := parameters(r.URL, []string{"after"})
+	if err != nil {
+		return 0, err
+	}
+	for _, given := range []string{r.Header.Get("Last-Event-ID"), p["after"]} {
+		if given == "" {
+			continue
+		}
+		at, err := strconv.ParseInt(given, 10, 64)
+		if err != nil || at < 0 {
+			return 0, problem.New(problem.InvalidArgument, "Last-Event-ID and after are the id of an event: a number")
+		}
+		return at, nil
+	}
+	return desk.LastEvent(ctx)
+}
+
+// A stream is a text/event-stream. After an error nothing more is sent.
+type stream struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	err     error
+}
+
+func (s *stream) send(text string) {
+	if s.err != nil {
+		return
+	}
+	_ = s.control.SetWriteDeadline(time.Now().Add(10 * time.Second)) // who doesn't read is let go
+	if _, s.err = s.w.Write([]byte(text)); s.err == nil {
+		s.err = s.control.Flush()
+	}
+}

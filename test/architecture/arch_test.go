@@ -1,0 +1,335 @@
+package architecture
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/bailiwick-dev/bailiwick"
+
+// mayImport is the architecture: each package and all it may import of ours. A package that is missing here, or an
+// import that is missing from its line, fails the build. docs/architecture.md says the same in words.
+var mayImport = map[string]string{
+	// words: no I/O; they import nothing but words
+	"problem":              "",
+	"value":                "problem",
+	"schema":               "value",
+	"internal/result/mask": "problem value",
+	"query":                "internal/pattern internal/textquery problem value",
+
+	"internal/pattern":    "problem",
+	"internal/fieldcheck": "problem schema value",
+	"internal/textquery":  "problem",
+
+	"internal/plan":  "internal/result/mask query schema value",
+	"internal/trace": "problem",
+
+	// the way
+	"identity":                    "problem query value",
+	"internal/oidc":               "identity problem query value",
+	"internal/typecheck":          "internal/plan internal/result/mask internal/typecheck/typed problem query schema value",
+	"internal/typecheck/typed":    "internal/plan problem query schema value",
+	"policy":                      "change identity internal/plan internal/result/mask internal/rules/calls internal/rules/denylist internal/rules/expression internal/rules/filterfields internal/textquery internal/typecheck problem query schema value write",
+	"internal/rules/denylist":     "",
+	"internal/rules/filterfields": "query",
+	"internal/rules/calls":        "identity internal/openapi/classify internal/openapi/request internal/openapi/search internal/openapi/spec internal/openapi/validate internal/openapi/visible internal/rules/denylist internal/rules/expression problem value write",
+	"internal/rules/expression":   "identity problem query value",
+	"internal/sqlgen":             "internal/plan internal/sqlgen/expr internal/sqlgen/mariadb internal/sqlgen/postgres internal/sqlgen/regex internal/sqlgen/sqlite internal/sqlgen/stage policy problem query schema value",
+	"internal/sqlgen/dml":         "internal/rules/writes internal/sqlgen policy problem schema value write",
+	"internal/sqlgen/expr":        "internal/plan problem query schema value",
+	"internal/sqlgen/mariadb":     "internal/plan internal/sqlgen/expr internal/sqlgen/regex problem query schema value",
+	"internal/sqlgen/postgres":    "internal/plan internal/sqlgen/expr internal/sqlgen/regex problem query schema value",
+	"internal/sqlgen/sqlite":      "internal/plan internal/sqlgen/expr problem query schema value",
+	"internal/sqlgen/stage":       "internal/plan internal/sqlgen/expr problem query schema",
+	"internal/sqlgen/regex":       "problem query",
+	"write":                       "problem value",
+	"change":                      "identity internal/rules/expression problem value write",
+	"internal/review":             "change problem schema value write",
+	"internal/review/visibility":  "identity internal/result/mask internal/review policy schema value",
+	"internal/rules/schemacheck":  "internal/fieldcheck policy problem schema value write",
+	"internal/rules/writes":       "change identity internal/fieldcheck internal/rules/calls policy problem query schema value write",
+	"source":                      "change internal/openapi/client internal/rules/calls internal/rules/writes policy schema value",
+	"internal/result/redact":      "internal/result/mask policy problem value",
+	"internal/result/shape":       "internal/result/redact policy problem value",
+	"audit":                       "problem value",
+	"limit":                       "problem",
+	".":                           "audit change identity internal/functions internal/openapi/response internal/openapi/validate internal/policyreport internal/result/mask internal/result/redact internal/result/shape internal/review internal/review/visibility internal/rules/calls internal/rules/schemacheck internal/rules/writes internal/trace limit policy problem query schema source value write",
+
+	// doors to data
+	"internal/functions":            "change internal/rules/writes problem source value write",
+	"internal/sqldriver":            "internal/sqldriver/catalogue internal/sqldriver/sqlfunc internal/sqldriver/writing internal/sqlgen internal/sqlgen/dml internal/sqlgen/expr internal/trace policy problem query schema source value write",
+	"internal/sqldriver/writing":    "change internal/rules/writes internal/sqlgen internal/sqlgen/dml internal/trace policy problem schema value write",
+	"internal/sqldriver/catalogue":  "internal/sqldriver/fulltext schema value",
+	"internal/sqldriver/fulltext":   "schema",
+	"internal/sqldriver/sqlfunc":    "internal/sqlgen internal/sqlgen/expr value",
+	"internal/openapi/spec":         "problem",
+	"source/openapi":                "change internal/openapi/classify internal/openapi/client internal/openapi/response internal/openapi/spec internal/rules/calls internal/rules/writes policy problem query schema source value write",
+	"internal/openapi/classify":     "internal/openapi/spec problem",
+	"internal/openapi/suspect":      "internal/openapi/classify internal/openapi/spec internal/rules/denylist",
+	"internal/openapi/visible":      "internal/openapi/classify internal/openapi/spec problem",
+	"internal/openapi/search":       "internal/openapi/spec internal/openapi/visible problem",
+	"internal/openapi/response":     "internal/openapi/client internal/openapi/spec internal/openapi/validate internal/openapi/visible internal/rules/denylist problem value",
+	"test/largeapis":                "",
+	"internal/openapi/request":      "internal/openapi/spec internal/openapi/validate internal/openapi/visible problem value",
+	"internal/openapi/credential":   "identity internal/netguard problem value",
+	"internal/openapi/client":       "identity internal/netguard internal/openapi/credential internal/openapi/request internal/openapi/visible internal/trace problem",
+	"internal/openapi/validate":     "internal/openapi/spec internal/openapi/visible problem value",
+	"internal/openapi/describe":     "internal/openapi/classify internal/openapi/search internal/openapi/spec internal/openapi/visible",
+	"source/memory":                 "internal/plan internal/textquery policy problem query schema source value",
+	"source/metadata":               "internal/rules/denylist internal/safefs internal/salesforce policy problem schema source",
+	"internal/safefs":               "",
+	"internal/salesforce":           "problem schema value",
+	"source/sourcetest":             "identity internal/sqlgen policy problem query schema source value",
+	"internal/sourcetest/masks":     "identity internal/result/mask internal/result/redact internal/result/shape policy query schema source source/sourcetest value",
+	"internal/sourcetest/writing":   "change identity internal/rules/writes internal/sqlgen policy problem query schema source value write",
+	"internal/sourcetest/pipelines": "identity internal/plan policy problem query schema source source/sourcetest value",
+
+	// doors to people and agents
+	"tool":                      ". identity internal/argcheck internal/result/shape internal/textquery policy problem query schema value",
+	"internal/argcheck":         "problem query value",
+	"internal/tools/apis":       ". identity internal/openapi/describe internal/openapi/response internal/openapi/search internal/openapi/validate internal/rules/calls internal/tools/changes policy problem tool value write",
+	"internal/tools/changes":    ". action change identity internal/review internal/rules/calls policy problem query schema tool value write",
+	"action":                    "identity internal/argcheck internal/rules/expression internal/rules/schemacheck internal/rules/template policy problem schema value write",
+	"internal/tools/packs":      ". change identity internal/openapi/spec internal/pack internal/rules/calls internal/tools/changes policy problem tool value write",
+	"internal/tools/describe":   ". policy problem schema source tool value",
+	"prompt":                    ". change identity policy problem query schema tool value",
+	"mcp":                       "identity internal/gate internal/mcpobserve internal/oauthmeta internal/wire mcp/internal/sealed problem prompt tool value",
+	"internal/wire":             "problem value",
+	"reviewapi":                 ". change identity internal/gate internal/review internal/webhook internal/wire problem value",
+	"internal/gate":             "",
+	"internal/oauthmeta":        "identity",
+	"mcp/internal/sealed":       "",
+	"internal/mcpobserve":       "internal/wire value",
+	"console":                   ". audit change console/internal/chart console/internal/sanitize console/internal/session console/internal/usagelog identity internal/gate internal/policyreport internal/review internal/webhook problem write",
+	"console/internal/chart":    "",
+	"console/internal/sanitize": "",
+	"console/internal/usagelog": "audit",
+	"console/internal/session":  "",
+	"test/conformance":          "identity mcp problem tool value",
+	"internal/config":           "action change identity internal/config/apis internal/config/checked internal/oidc internal/openapi/classify internal/openapi/spec internal/pack internal/rules/calls internal/rules/expression internal/rules/schemacheck internal/webhook internal/yamlconf policy problem query schema value write",
+	"internal/config/checked":   "internal/rules/schemacheck internal/yamlconf",
+	"internal/config/apis":      "internal/netguard internal/openapi/classify internal/openapi/spec internal/pack internal/rules/calls internal/rules/expression internal/yamlconf problem write",
+	"internal/yamlconf":         "problem query value",
+	"internal/client":           "problem",
+
+	// below what owners declare
+	"internal/rules/template": "identity internal/rules/expression problem value",
+	"internal/pack":           "identity internal/argcheck internal/config/checked internal/openapi/classify internal/openapi/spec internal/openapi/validate internal/openapi/visible internal/rules/expression internal/rules/schemacheck internal/rules/template internal/yamlconf policy problem value",
+
+	// beside change
+	"internal/webhook":  "change internal/netguard write",
+	"internal/netguard": "",
+
+	// for operators
+	"internal/policyreport":          "identity internal/openapi/classify internal/rules/calls internal/rules/expression policy problem query schema value",
+	"internal/policytest":            "identity internal/policyreport internal/yamlconf problem query value",
+	"internal/policyreport/findings": "identity internal/openapi/classify internal/openapi/spec internal/openapi/suspect internal/policyreport internal/rules/calls policy problem schema value write",
+
+	"internal/replay":   "audit identity internal/policyreport internal/rules/expression problem",
+	"internal/scaffold": "internal/config internal/config/apis internal/netguard internal/openapi/classify internal/openapi/spec internal/openapi/suspect internal/openapi/visible internal/policyreport internal/rules/denylist policy schema",
+
+	// beside the way
+	"internal/telemetry": ". audit identity internal/mcpobserve internal/trace problem source",
+
+	// our own memory
+	"internal/store/changes": "change",
+	"store/postgres":         "audit change identity internal/store/changes internal/store/records internal/store/tokens internal/webhook limit problem",
+	"internal/store/records": "audit",
+	"store/sqlite":           "audit change identity internal/store/changes internal/store/records internal/store/tokens internal/webhook limit problem",
+	"store/storetest":        "audit change identity internal/webhook limit problem value write",
+	"internal/store/tokens":  "identity problem",
+
+	// the demo application, servers for tests, measurements
+	"internal/demo":         "",
+	"internal/demo/api":     "",
+	"internal/testservices": "",
+	"test/bench":            "",
+
+	// what embedding programs look like: they may use what the module shows
+	"examples/embed": "*",
+
+	"cmd/bailiwick":                   "*",
+	"cmd/bailiwick/internal/audits":   "audit identity internal/app internal/terminal",
+	"cmd/bailiwick/internal/export":   ". identity internal/result/shape query value",
+	"internal/configwatch":            "internal/config",
+	"cmd/bailiwick/internal/oneshot":  ". cmd/bailiwick/internal/export identity internal/app internal/client internal/terminal mcp problem value",
+	"internal/app":                    "*",
+	"cmd/bailiwick/internal/policies": "audit identity internal/app internal/config internal/policyreport internal/policyreport/findings internal/policytest internal/replay internal/terminal internal/yamlconf problem",
+	"cmd/bailiwick/internal/reviews":  "change internal/client internal/review internal/terminal internal/webhook problem reviewapi value",
+	"internal/terminal":               "internal/client internal/config problem",
+	"cmd/bailiwick/internal/tokens":   "identity internal/app internal/config internal/policyreport internal/rules/expression internal/terminal problem query value",
+}
+
+func TestImports(t *testing.T) {
+	seen := map[string]bool{}
+	walk(t, func(dir, path string, file *ast.File, _ *token.FileSet) {
+		seen[dir] = true
+		may, ok := mayImport[dir]
+		if !ok {
+			t.Errorf("%s: package is not in mayImport", dir)
+			return
+		}
+		for _, spec := range file.Imports {
+			to := strings.Trim(spec.Path.Value, `"`)
+			if to != module && !strings.HasPrefix(to, module+"/") {
+				continue
+			}
+			to = strings.TrimPrefix(strings.TrimPrefix(to, module), "/")
+			if to == "" {
+				to = "."
+			}
+			if may != "*" && !slices.Contains(strings.Fields(may), to) {
+				t.Errorf("%s imports %s; %s may import only: %s", path, to, dir, may)
+			}
+		}
+	})
+	for dir := range mayImport {
+		if !seen[dir] {
+			t.Errorf("mayImport names %s, which does not exist", dir)
+		}
+	}
+}
+
+// TestPackageDocs wants one package comment per package: its place in the way and what it refuses.
+func TestPackageDocs(t *testing.T) {
+	docs := map[string]int{}
+	walk(t, func(dir, _ string, file *ast.File, _ *token.FileSet) {
+		docs[dir] += 0
+		if file.Doc != nil {
+			docs[dir]++
+		}
+	})
+	for dir, n := range docs {
+		if n != 1 {
+			t.Errorf("%s: %d package comments, want 1", dir, n)
+		}
+	}
+}
+
+// TestRooms wants small rooms: what grows past these holds two ideas.
+func TestRooms(t *testing.T) {
+	const maxFile, maxFunction, maxPackage, maxParameters = 400, 60, 2500, 5
+	packages := map[string]int{}
+	walk(t, func(dir, path string, file *ast.File, fset *token.FileSet) {
+		lines := fset.File(file.Pos()).LineCount()
+		packages[dir] += lines
+		if lines > maxFile {
+			t.Errorf("%s: %d lines, want at most %d", path, lines, maxFile)
+		}
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			if n := fset.Position(f.End()).Line - fset.Position(f.Pos()).Line + 1; n > maxFunction {
+				t.Errorf("%s: %s has %d lines, want at most %d", path, f.Name.Name, n, maxFunction)
+			}
+			if n := f.Type.Params.NumFields(); n > maxParameters {
+				t.Errorf("%s: %s takes %d parameters, want at most %d", path, f.Name.Name, n, maxParameters)
+			}
+		}
+	})
+	for dir, n := range packages {
+		if n > maxPackage {
+			t.Errorf("%s: %d lines, want at most %d", dir, n, maxPackage)
+		}
+	}
+}
+
+// TestWords wants exported names documented, no init, and none of the names that say nothing.
+func TestWords(t *testing.T) {
+	empty := []string{"util", "utils", "common", "helper", "helpers", "manager", "service", "base", "impl", "types", "models"}
+	walk(t, func(dir, path string, file *ast.File, _ *token.FileSet) {
+		if name := file.Name.Name; slices.Contains(empty, name) || slices.Contains(empty, strings.TrimSuffix(filepath.Base(path), ".go")) {
+			t.Errorf("%s: a name that says nothing", path)
+		}
+		for _, d := range file.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Recv == nil && d.Name.Name == "init" {
+					t.Errorf("%s: init hides wiring", path)
+				}
+				if d.Name.IsExported() && d.Doc == nil && exportedReceiver(d) && dir != "cmd/bailiwick" {
+					t.Errorf("%s: %s has no comment", path, d.Name.Name)
+				}
+			case *ast.GenDecl:
+				undocumented(t, path, d)
+			}
+		}
+	})
+}
+
+func exportedReceiver(d *ast.FuncDecl) bool {
+	if d.Recv == nil {
+		return true
+	}
+	typ := d.Recv.List[0].Type
+	if star, ok := typ.(*ast.StarExpr); ok {
+		typ = star.X
+	}
+	name, ok := typ.(*ast.Ident)
+	return ok && name.IsExported()
+}
+
+func undocumented(t *testing.T, path string, d *ast.GenDecl) {
+	t.Helper()
+	for _, spec := range d.Specs {
+		s, ok := spec.(*ast.TypeSpec)
+		if ok && s.Name.IsExported() && d.Doc == nil && s.Doc == nil {
+			t.Errorf("%s: type %s has no comment", path, s.Name.Name)
+		}
+	}
+}
+
+// TestBypass checks that programs which skip a step do not compile.
+func TestBypass(t *testing.T) {
+	dirs, err := filepath.Glob("testdata/bypass/*")
+	if err != nil || len(dirs) == 0 {
+		t.Fatal("no bypass programs", err)
+	}
+	for _, dir := range dirs {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			src, err := os.ReadFile(filepath.Join(dir, "main.go"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			first, _, _ := strings.Cut(string(src), "\n")
+			want := strings.TrimPrefix(first, "// want: ")
+			out, err := exec.Command("go", "build", "-o", os.DevNull, "./"+dir).CombinedOutput()
+			if err == nil || !strings.Contains(string(out), want) {
+				t.Errorf("build: %v\n%s\nwant an error with %q", err, out, want)
+			}
+		})
+	}
+}
+
+func walk(t *testing.T, visit func(dir, path string, file *ast.File, fset *token.FileSet)) {
+	t.Helper()
+	fset := token.NewFileSet()
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "testdata" || d.Name() == "node_modules" || d.Name() == "scripts" || path != "." && strings.HasPrefix(d.Name(), ".")):
+			return fs.SkipDir
+		case strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go"):
+			file, err := parser.ParseFile(fset, path, nil, parser.ParseComments)
+			if err != nil {
+				return err
+			}
+			visit(filepath.ToSlash(filepath.Dir(path)), path, file, fset)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

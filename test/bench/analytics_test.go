@@ -1,0 +1,268 @@
+package bench_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
+	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/tool"
+)
+
+// The shop of the analytical questions: as many sales as one question looks at, of one tenant.
+const (
+	sales     = 200_000
+	customers = 5_000
+)
+
+// An analysis is one question: as a call, and as SQL written by hand whose rows are read and nothing more.
+type analysis struct {
+	name string
+	tool string
+	args string
+	sql  string
+}
+
+var analyses = []analysis{
+	{"group", "aggregate", `{"class_name": "sales", "pipeline": [{"$group": {"_id": "$status", "n": {"$sum": 1}, "amount": {"$sum": "$amount"}}}]}`,
+		`SELECT status, count(*), sum(amount) FROM sales WHERE org = 'acme' GROUP BY status ORDER BY status`},
+	{"top10", "aggregate", `{"class_name": "sales", "pipeline": [{"$group": {"_id": "$customer_id", "amount": {"$sum": "$amount"}}},
+		{"$sort": {"amount": -1}}, {"$limit": 10}]}`,
+		`SELECT customer_id, sum(amount) AS a FROM sales WHERE org = 'acme' GROUP BY customer_id ORDER BY a DESC, customer_id LIMIT 10`},
+	{"lookup", "aggregate", `{"class_name": "sales", "pipeline": [{"$lookup": {"from": "customers", "localField": "customer_id", "foreignField": "id", "as": "c"}},
+		{"$unwind": "$c"}, {"$group": {"_id": "$c.country", "amount": {"$sum": "$amount"}}}]}`,
+		`SELECT c.country, sum(s.amount) FROM sales AS s JOIN customers AS c ON c.id = s.customer_id WHERE s.org = 'acme' AND c.org = 'acme' GROUP BY c.country ORDER BY c.country`},
+	{"facet", "aggregate", `{"class_name": "sales", "pipeline": [{"$facet": {"status": [{"$sortByCount": "$status"}],
+		"all": [{"$group": {"_id": null, "n": {"$sum": 1}, "amount": {"$sum": "$amount"}}}]}}]}`,
+		`SELECT status, count(*) AS n, NULL FROM sales WHERE org = 'acme' GROUP BY status UNION ALL SELECT NULL, count(*), sum(amount) FROM sales WHERE org = 'acme'`},
+	{"export10000", "export_data", `{"class_name": "sales", "format": "csv", "row_cap": 10000, "keys": ["id", "customer_id", "status", "amount", "placed"]}`,
+		`SELECT id, customer_id, status, amount, placed FROM sales WHERE org = 'acme' ORDER BY id LIMIT 10000`},
+}
+
+const shopTables = `CREATE TABLE customers (id %int PRIMARY KEY, org %text NOT NULL, country %text NOT NULL);
+CREATE TABLE sales (id %int PRIMARY KEY, org %text NOT NULL, customer_id %int NOT NULL REFERENCES customers (id), status %text NOT NULL,
+	amount %int NOT NULL, placed %time NOT NULL);`
+
+// shop fills a database with the sales.
+func shop(t testing.TB, db *sql.DB, types map[string]string) {
+	t.Helper()
+	ddl := shopTables
+	for name, typ := range types {
+		ddl = strings.ReplaceAll(ddl, name, typ)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	exec := func(statement string) {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatalf("%v: %.200s", err, statement)
+		}
+	}
+	for _, s := range strings.SplitAfter(strings.TrimSpace(ddl), ";\n") {
+		exec(s)
+	}
+	insert := func(into string, n int, row func(i int) string) {
+		for i := 0; i < n; i += 1000 {
+			rows := make([]string, 0, 1000)
+			for j := range min(1000, n-i) {
+				rows = append(rows, row(i+j))
+			}
+			exec("INSERT INTO " + into + " VALUES " + strings.Join(rows, ","))
+		}
+	}
+	insert("customers", customers, func(i int) string {
+		return fmt.Sprintf("(%d, 'acme', '%s')", i, []string{"NO", "SE", "DK", "FI", "DE", "FR", "US"}[r.IntN(7)])
+	})
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	insert("sales", sales, func(i int) string {
+		return fmt.Sprintf("(%d, 'acme', %d, '%s', %d, '%s')", i, r.IntN(customers), []string{"open", "paid", "sent", "returned"}[r.IntN(4)], r.IntN(1000),
+			start.Add(time.Duration(r.IntN(300*24*3600))*time.Second).Format(time.DateTime))
+	})
+}
+
+// analysts opens the shop in each database: how to ask it by hand, and the tools on it.
+func analysts(t testing.TB) []struct {
+	name string
+	raw  func(ctx context.Context, sql string) (int, error)
+	set  *tool.Set
+} {
+	type analyst = struct {
+		name string
+		raw  func(ctx context.Context, sql string) (int, error)
+		set  *tool.Set
+	}
+	tenant := &policy.TenantRule{Field: "org"}
+	rules := policy.Rules{Version: "1", Classes: map[string]policy.ClassRule{"sales": {Tenant: tenant}, "customers": {Tenant: tenant}}}
+	on := func(name string, s source.Source, raw func(context.Context, string) (int, error)) analyst {
+		g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"tracker": s}, Rules: rules, Audit: &sealed{}, Limits: unlimited(),
+			Budget: 4 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return analyst{name, raw, tools(t, g)}
+	}
+	var out []analyst
+
+	path := filepath.Join(t.TempDir(), "shop.db")
+	lite, err := sql.Open("sqlite", path+"?_pragma=synchronous(0)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { lite.Close() })
+	shop(t, lite, map[string]string{"%int": "INTEGER", "%text": "TEXT", "%time": "DATETIME"})
+	out = append(out, on("sqlite", sqliteSource(t, path), counted(lite)))
+
+	address := testservices.Postgres(t)
+	pool := pool(t, address)
+	postgres := stdlib.OpenDBFromPool(pool)
+	t.Cleanup(func() { postgres.Close() })
+	shop(t, postgres, map[string]string{"%int": "bigint", "%text": "text", "%time": "timestamptz"})
+	if _, err := pool.Exec(t.Context(), "VACUUM ANALYZE"); err != nil {
+		t.Fatal(err)
+	}
+	pg, err := sqldriver.OpenPostgres(t.Context(), "tracker", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { pg.Close() })
+	out = append(out, on("postgres", pg, countedPool(pool)))
+
+	address = testservices.MariaDB(t)
+	maria := openMariaDB(t, address)
+	shop(t, maria, map[string]string{"%int": "bigint", "%text": "varchar(40)", "%time": "datetime"})
+	my, err := sqldriver.OpenMySQL(t.Context(), "tracker", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { my.Close() })
+	return append(out, on("mariadb", my, counted(maria)))
+}
+
+func openMariaDB(t testing.TB, address string) *sql.DB {
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := mysql.NewConfig()
+	cfg.Net, cfg.Addr, cfg.User, cfg.DBName = "tcp", u.Host, u.User.Username(), strings.TrimPrefix(u.Path, "/")
+	cfg.Passwd, _ = u.User.Password()
+	cfg.Params = map[string]string{"time_zone": "'+00:00'"}
+	db, err := sql.Open("mysql", cfg.FormatDSN())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// counted reads all rows of a statement, and counts them.
+func counted(db *sql.DB) func(context.Context, string) (int, error) {
+	return func(ctx context.Context, statement string) (int, error) {
+		rows, err := db.QueryContext(ctx, statement)
+		if err != nil {
+			return 0, err
+		}
+		defer rows.Close()
+		columns, err := rows.Columns()
+		if err != nil {
+			return 0, err
+		}
+		cells, into := make([]any, len(columns)), make([]any, len(columns))
+		for i := range cells {
+			into[i] = &cells[i]
+		}
+		n := 0
+		for rows.Next() {
+			if err := rows.Scan(into...); err != nil {
+				return 0, err
+			}
+			n++
+		}
+		return n, rows.Err()
+	}
+}
+
+func countedPool(p *pgxpool.Pool) func(context.Context, string) (int, error) {
+	return func(ctx context.Context, statement string) (int, error) {
+		rows, err := p.Query(ctx, statement)
+		if err != nil {
+			return 0, err
+		}
+		defer rows.Close()
+		n := 0
+		for rows.Next() {
+			if _, err := rows.Values(); err != nil {
+				return 0, err
+			}
+			n++
+		}
+		return n, rows.Err()
+	}
+}
+
+// BenchmarkAnalysis is what an analytical question costs beside the same work written by hand.
+func BenchmarkAnalysis(b *testing.B) {
+	for _, on := range analysts(b) {
+		b.Run(on.name, func(b *testing.B) {
+			for _, q := range analyses {
+				b.Run(q.name+"/raw", func(b *testing.B) {
+					for b.Loop() {
+						if _, err := on.raw(b.Context(), q.sql); err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
+				call := request(b, q.tool, q.args)
+				b.Run(q.name+"/gateway", func(b *testing.B) {
+					for b.Loop() {
+						if _, err := on.set.Call(b.Context(), agent(), call); err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
+			}
+		})
+	}
+}
+
+// TestSameAnalyses: what is compared gives as many rows.
+func TestSameAnalyses(t *testing.T) {
+	for _, on := range analysts(t) {
+		for _, q := range analyses {
+			want, err := on.raw(t.Context(), q.sql)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got struct {
+				Results []json.RawMessage `json:"results"`
+				Rows    int               `json:"row_count"`
+			}
+			if err := json.Unmarshal(answer(t, on.set, request(t, q.tool, q.args)), &got); err != nil {
+				t.Fatal(err)
+			}
+			if q.name == "facet" {
+				var f struct{ Status, All []json.RawMessage }
+				if len(got.Results) != 1 || json.Unmarshal(got.Results[0], &f) != nil {
+					t.Fatalf("%s: %s", on.name, got.Results)
+				}
+				got.Results = append(f.Status, f.All...)
+			}
+			if n := max(len(got.Results), got.Rows); n != want {
+				t.Errorf("%s %s: %d rows, by hand %d", on.name, q.name, n, want)
+			}
+		}
+	}
+}

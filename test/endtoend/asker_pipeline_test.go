@@ -1,0 +1,213 @@
+package endtoend
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Fields of each class by what expressions need; calls of the pipeline tools name them most.
+var (
+	numbersOf = map[string][]string{"users": {"age"}, "issues": {"estimate", "points"}, "comments": {"id"}, "shifts": {"day", "slot"}, "events": {"n"}, "labels": {"id"}}
+	textsOf   = map[string][]string{"users": {"name", "role"}, "issues": {"title", "status"}, "comments": {"body"}, "shifts": {"org_id"}, "events": {"kind"},
+		"labels": {"name"}, "orgs": {"id", "name"}}
+	linksOf = map[string][]string{ // from, local, foreign
+		"users":    {`"users" "boss_id" "id"`, `"users" "id" "boss_id"`, `"issues" "id" "assignee_id"`, `"comments" "id" "author_id"`, `"vaults" "vault_id" "id"`},
+		"issues":   {`"users" "assignee_id" "id"`, `"comments" "id" "issue_id"`, `"vaults" "vault_id" "id"`, `"isues" "id" "id"`},
+		"comments": {`"issues" "issue_id" "id"`, `"users" "author_id" "id"`},
+		"shifts":   {`"users" "who" "id"`},
+	}
+)
+
+func (a *asker) of(fields map[string][]string) string {
+	if own := fields[a.asked]; own != nil && a.IntN(25) > 0 {
+		return "$" + pick(a.Rand, own...)
+	}
+	return "$" + a.field()
+}
+
+// number is an expression of a number: many would fail on some record, were they not total.
+func (a *asker) number(depth int) string {
+	if depth == 0 || a.IntN(3) == 0 {
+		if a.IntN(4) == 0 {
+			return pick(a.Rand, "0", "1", "-3", "0.5", "9223372036854775807", "1e300", "1000000007")
+		}
+		if a.asked == "issues" && a.IntN(6) == 0 {
+			return `"$custom.a"`
+		}
+		return fmt.Sprintf("%q", a.of(numbersOf))
+	}
+	x, y := a.number(depth-1), a.number(depth-1)
+	switch a.IntN(9) {
+	case 0, 1, 2:
+		return fmt.Sprintf(`{%q: [%s, %s]}`, pick(a.Rand, "$add", "$subtract", "$multiply", "$divide", "$divide"), x, y)
+	case 3:
+		return fmt.Sprintf(`{"$mod": [{"$toLong": %s}, {"$toLong": %s}]}`, x, y)
+	case 4:
+		return fmt.Sprintf(`{%q: %s}`, pick(a.Rand, "$abs", "$ceil", "$floor", "$round", "$trunc"), x)
+	case 5:
+		return fmt.Sprintf(`{%q: %q}`, pick(a.Rand, "$toInt", "$toDouble", "$toLong", "$strLenCP"), a.of(textsOf))
+	case 6:
+		return fmt.Sprintf(`{"$cond": [%s, %s, %s]}`, a.truth(depth-1), x, y)
+	case 7:
+		if a.asked == "issues" {
+			return pick(a.Rand, `{"$year": "$due"}`, `{"$subtract": ["$due", "$deleted_at"]}`, `{"$size": {"$ifNull": ["$custom.tags", []]}}`,
+				`{"$isoWeek": {"date": "$due", "timezone": "Europe/Oslo"}}`, `{"$toLong": "$due"}`, `{"$dateDiff": {"startDate": "$due", "endDate": "2026-02-03", "unit": "week"}}`)
+		}
+	}
+	return fmt.Sprintf(`{"$ifNull": [%s, %s]}`, x, y)
+}
+
+func (a *asker) truth(depth int) string {
+	switch a.IntN(6) {
+	case 0:
+		return fmt.Sprintf(`{%q: [%q, %s]}`, pick(a.Rand, "$eq", "$ne", "$gt", "$lte"), a.of(textsOf), pick(a.Rand, `"a"`, `"Todo"`, "null"))
+	case 1:
+		return fmt.Sprintf(`{"$not": {"$eq": [%s, null]}}`, a.number(depth))
+	case 2:
+		return fmt.Sprintf(`{"$regexMatch": {"input": %q, "regex": "a|x"}}`, a.of(textsOf))
+	}
+	return fmt.Sprintf(`{%q: [%s, %s]}`, pick(a.Rand, "$eq", "$gt", "$gte", "$lt"), a.number(depth), a.number(depth))
+}
+
+// expression is one of any type.
+func (a *asker) expression() string {
+	switch a.IntN(8) {
+	case 0:
+		return fmt.Sprintf("%q", a.of(textsOf))
+	case 1:
+		return fmt.Sprintf("%q", "$"+a.field())
+	case 2:
+		return fmt.Sprintf(`{"$concat": [%q, "-", {"$toString": %s}]}`, a.of(textsOf), a.number(1))
+	case 3:
+		if a.asked == "issues" {
+			return pick(a.Rand, `{"$dateTrunc": {"date": "$due", "unit": "week", "timezone": "America/New_York"}}`, `{"$dateToString": {"date": "$due", "format": "%Y-%m"}}`,
+				`{"$toDate": "$points"}`, `{"$dateAdd": {"startDate": "$due", "unit": "month", "amount": "$points"}}`, `{"$map": {"input": "$custom.tags", "in": {"$toDate": "$$this"}}}`)
+		}
+		return fmt.Sprintf(`{"$toDate": %q}`, a.of(textsOf))
+	case 4:
+		return a.truth(2)
+	case 5:
+		return fmt.Sprintf(`{"$substrCP": [%q, %s, 2]}`, a.of(textsOf), `{"$toInt": `+a.number(1)+`}`)
+	}
+	return a.number(2)
+}
+
+func (a *asker) accumulators() string {
+	parts := make([]string, 1+a.IntN(3))
+	for i := range parts {
+		switch a.IntN(4) {
+		case 0:
+			parts[i] = fmt.Sprintf(`"v%d": {"$sum": 1}`, i)
+		case 1:
+			parts[i] = fmt.Sprintf(`"v%d": {%q: %s}`, i, pick(a.Rand, "$first", "$last", "$push", "$addToSet", "$min", "$max"), a.expression())
+		default:
+			parts[i] = fmt.Sprintf(`"v%d": {%q: %s}`, i, pick(a.Rand, "$sum", "$avg", "$min", "$max", "$stdDevPop"), a.number(2))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (a *asker) lookup() string {
+	links := linksOf[a.asked]
+	if links == nil {
+		links = linksOf["issues"]
+	}
+	var from, local, foreign string
+	fmt.Sscanf(pick(a.Rand, links...), "%q %q %q", &from, &local, &foreign)
+	outer := a.asked
+	a.asked = from
+	inner := ""
+	switch a.IntN(5) {
+	case 0:
+		inner = fmt.Sprintf(`, "pipeline": [{"$match": %s}]`, a.where(1))
+	case 1:
+		inner = fmt.Sprintf(`, "pipeline": [{"$addFields": {"x": %s}}]`, a.expression())
+	case 2:
+		inner = fmt.Sprintf(`, "pipeline": [{"$match": {"$expr": %s}}]`, a.truth(2))
+	case 3:
+		inner = fmt.Sprintf(`, "pipeline": [{"$sort": {%q: -1}}, {"$limit": 2}]`, a.field())
+	case 4:
+		inner = fmt.Sprintf(`, "let": {"n": %s}, "pipeline": [{"$match": {"$expr": {"$gte": [%s, "$$n"]}}}]`, `{"$toDouble": "$`+local+`"}`, a.number(1))
+	}
+	a.asked = outer
+	return fmt.Sprintf(`{"$lookup": {"from": %q, "localField": %q, "foreignField": %q, "as": "found"%s}}`, from, local, foreign, inner)
+}
+
+func (a *asker) stage() string {
+	switch a.IntN(14) {
+	case 0, 1:
+		return `{"$match": ` + a.where(1) + `}`
+	case 2, 3:
+		return `{"$match": {"$expr": ` + a.truth(3) + `}}`
+	case 4:
+		return fmt.Sprintf(`{"$addFields": {"x": %s, "name": %s}}`, a.expression(), a.expression())
+	case 5:
+		return fmt.Sprintf(`{"$sort": {%q: %s}}`, a.field(), pick(a.Rand, "1", "-1"))
+	case 6:
+		return fmt.Sprintf(`{"$project": {"y": %s, %q: 1}}`, a.expression(), a.field())
+	case 7:
+		return a.lookup()
+	case 8:
+		return a.lookup() + fmt.Sprintf(`, {"$unwind": {"path": "$found", "preserveNullAndEmptyArrays": %t}}`, a.IntN(2) == 0)
+	case 9:
+		return fmt.Sprintf(`{"$unwind": {"path": %q, "preserveNullAndEmptyArrays": true}}`, pick(a.Rand, "$custom.tags", "$custom.a", "$custom", "$found"))
+	case 10:
+		return fmt.Sprintf(`{"$unionWith": %q}`, pick(a.Rand, "users", "labels", "vaults", "comments"))
+	case 11:
+		return fmt.Sprintf(`{"$facet": {"a": [{"$sortByCount": %s}], "b": [{"$group": {"_id": null, %s}}]}}`, a.expression(), a.accumulators())
+	case 12:
+		return fmt.Sprintf(`{"$bucketAuto": {"groupBy": %s, "buckets": 3}}`, a.number(1))
+	}
+	return pick(a.Rand, `{"$limit": 3}`, `{"$skip": 1}`, `{"$sample": {"size": 3}}`, `{"$count": "n"}`,
+		`{"$graphLookup": {"from": "users", "startWith": "$boss_id", "connectFromField": "boss_id", "connectToField": "id", "as": "chain", "depthField": "d"}}`)
+}
+
+func (a *asker) pipeline() string {
+	var stages []string
+	for range a.IntN(4) {
+		stages = append(stages, a.stage())
+	}
+	if a.IntN(2) == 0 {
+		stages = append(stages, fmt.Sprintf(`{"$group": {"_id": %s, %s}}`, pick(a.Rand, "null", a.expression(), `{"k": `+a.expression()+`}`), a.accumulators()))
+	}
+	if stages == nil {
+		stages = append(stages, a.stage())
+	}
+	return "[" + strings.Join(stages, ", ") + "]"
+}
+
+// analysis is the arguments of one of the pipeline tools, apart from class_name.
+func (a *asker) analysis(name string) []string {
+	where := func() []string {
+		if a.IntN(3) == 0 {
+			return []string{`"where": ` + a.where(1)}
+		}
+		return nil
+	}
+	bare := func(fields map[string][]string) string { return strings.TrimPrefix(a.of(fields), "$") }
+	switch name {
+	case "aggregate":
+		return []string{`"pipeline": ` + a.pipeline()}
+	case "explain_query":
+		if a.IntN(2) == 0 {
+			return []string{`"where": ` + a.where(2)}
+		}
+		return []string{`"pipeline": ` + a.pipeline()}
+	case "group_by":
+		args := append(where(), fmt.Sprintf(`"field": %q`, a.field()), fmt.Sprintf(`"sort": %q`, pick(a.Rand, "value_desc", "value_asc", "key_desc", "key_asc")))
+		if a.IntN(2) == 0 {
+			args = append(args, fmt.Sprintf(`"operation": %q, "value_field": %q`, pick(a.Rand, "sum", "avg", "min", "max"), bare(numbersOf)))
+		}
+		return append(args, fmt.Sprintf(`"dry_run": %t`, a.IntN(8) == 0))
+	case "group_by_date":
+		return append(where(), fmt.Sprintf(`"field": %q, "interval": %q, "fill": %t`, pick(a.Rand, "due", "due", "due", "deleted_at", a.field()),
+			pick(a.Rand, "year", "month", "week", "day", "hour"), a.IntN(2) == 0), fmt.Sprintf(`"timezone": %q`, pick(a.Rand, "UTC", "Europe/Oslo", "+05:30")))
+	case "distinct":
+		return append(where(), fmt.Sprintf(`"field": %q, "limit": %d`, a.field(), 1+a.IntN(4)))
+	}
+	args := append(where(), fmt.Sprintf(`"format": %q, "row_cap": %d`, pick(a.Rand, "csv", "markdown", "table", "jsonl"), 1+a.IntN(5)))
+	if a.IntN(2) == 0 {
+		return append(args, `"keys": `+a.fields(3))
+	}
+	return args
+}

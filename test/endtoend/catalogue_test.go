@@ -1,0 +1,95 @@
+package endtoend
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// lifeOfAClass are changes one after the other, and whether there is a class of notes after each.
+var lifeOfAClass = []struct {
+	write string
+	there bool
+}{
+	{`{"op": "create_class", "source": "app", "class": "notes", "fields": [{"name": "id", "type": "integer", "required": true}, {"name": "text", "type": "string"}]}`, true},
+	{`{"op": "create", "class": "notes", "data": {"id": 1, "text": "x"}}`, true},
+	{`{"op": "delete", "class": "notes", "id": "1"}`, true},
+	{`{"op": "delete_class", "class": "notes"}`, false},
+}
+
+var allClasses = policy.Rules{Version: "v1", Unlisted: true, Gates: policy.Gates{RawWrites: policy.Review, SchemaWrites: policy.Review}}
+
+// approved has an agent propose a write, and a person approve it.
+func (o *office) approved(write string) {
+	o.Helper()
+	s, err := o.propose(o.token(identity.Agent, "ana", "", identity.Read, identity.Write, identity.Delete, identity.Schema), write)
+	if err != nil {
+		o.Fatal(write, err)
+	}
+	ben := o.gateway.Desk(o.token(identity.Human, "ben", "", identity.Read, identity.Review), "visit")
+	if done, err := ben.Approve(o.Context(), s.ID, s.Digest, ""); err != nil || done.State != change.Applied {
+		o.Fatalf("%s: %+v %v", write, done, err)
+	}
+}
+
+// hasNotes reports whether g knows the class of notes.
+func hasNotes(g *bailiwick.Gateway) bool {
+	return slices.ContainsFunc(g.Catalogue(), func(c schema.Class) bool { return c.Name == "notes" })
+}
+
+// TestClassComesAndGoes: who is told that a change of a class was applied finds it described, and those who listen are
+// told once.
+func TestClassComesAndGoes(t *testing.T) {
+	o := newOffice(t, func(o *bailiwick.Options, _ *change.Options) { o.Rules = allClasses })
+	told := 0
+	defer o.gateway.Subscribe(func(c bailiwick.Change) {
+		if c == bailiwick.CatalogueChanged {
+			told++
+		}
+	})()
+	for i, tt := range lifeOfAClass {
+		o.approved(tt.write)
+		if hasNotes(o.gateway) != tt.there {
+			t.Errorf("%s: described %v", tt.write, !tt.there)
+		}
+		if want := []int{1, 1, 1, 2}[i]; told != want {
+			t.Errorf("%s: told %d times, want %d", tt.write, told, want)
+		}
+	}
+}
+
+// TestClassOfAnother: whichever of two processes applies a change of a class, both describe it soon.
+func TestClassOfAnother(t *testing.T) {
+	o := newOffice(t, func(o *bailiwick.Options, _ *change.Options) { o.Rules = allClasses })
+	replica, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: o.sources, Rules: allClasses, Audit: o.store, Today: o.tokens,
+		Changes: change.NewQueue(change.Options{Store: o.store})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	for _, g := range []*bailiwick.Gateway{o.gateway, replica} {
+		running.Go(func() { g.Execute(ctx, func(err error) { t.Error(err) }) })
+	}
+	time.Sleep(100 * time.Millisecond) // they follow what happens from their start on
+	for _, tt := range lifeOfAClass {
+		o.approved(tt.write)
+		for _, g := range []*bailiwick.Gateway{o.gateway, replica} {
+			for end := time.Now().Add(5 * time.Second); hasNotes(g) != tt.there; time.Sleep(10 * time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatalf("%s: still described %v", tt.write, !tt.there)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package endtoend
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
+	"github.com/bailiwick-dev/bailiwick/mcp"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/tool"
+)
+
+// post sends one request of the 2026-07-28 protocol through the whole door.
+func post(t *testing.T, set *tool.Set, method, params string) []byte {
+	t.Helper()
+	s, err := mcp.New(mcp.Options{Tools: set, Authenticate: func(*http.Request) (identity.Principal, error) {
+		return identity.Principal{ID: "a", Owner: "ann", Scopes: []identity.Scope{identity.Read}}, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(s.Handler())
+	defer web.Close()
+	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
+	if params != "" {
+		meta += "," + params
+	}
+	r, err := http.NewRequestWithContext(t.Context(), "POST", web.URL+"/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":{`+meta+`}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, v := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+		"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": method} {
+		r.Header.Set(k, v)
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != 200 {
+		t.Fatalf("%s: %d %s %v", method, res.StatusCode, body, err)
+	}
+	if _, data, ok := bytes.Cut(body, []byte("data: ")); ok {
+		body = bytes.TrimSpace(data)
+	}
+	return body
+}
+
+// TestBudgets wants the whole answer of tools/list to cost an agent few tokens (bytes/4): 4,000 for a data gateway,
+// 1,500 for the lean profile (design 04).
+func TestBudgets(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("CREATE TABLE a (id INTEGER PRIMARY KEY)"); err != nil {
+		t.Fatal(err)
+	}
+	src, err := sqldriver.OpenSQLite(t.Context(), "app", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"app": src}, Rules: policy.Rules{Unlisted: true}, Audit: &audit.Memory{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lean := slices.DeleteFunc(tool.Data(tool.Options{}), func(t tool.Tool) bool { return !slices.Contains(tool.Lean(), t.Name) })
+	for _, tt := range []struct {
+		name         string
+		tools        []tool.Tool
+		many, tokens int
+	}{
+		{"data", tool.Data(tool.Options{}), 15, 4000},
+		{"lean", lean, 5, 1500},
+	} {
+		set, err := tool.NewSet(g, tt.tools...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := post(t, set, "tools/list", "")
+		var answer struct {
+			Result struct{ Tools []json.RawMessage }
+		}
+		if err := json.Unmarshal(body, &answer); err != nil || len(answer.Result.Tools) != tt.many {
+			t.Fatalf("%s: %d tools, want %d: %v %s", tt.name, len(answer.Result.Tools), tt.many, err, body)
+		}
+		if n := len(body) / 4; n > tt.tokens {
+			t.Errorf("%s: tools/list is %d tokens, want at most %d", tt.name, n, tt.tokens)
+		} else {
+			t.Logf("%s: %d tokens", tt.name, n)
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package endtoend
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A drawn is random rules for a random principal.
+type drawn struct {
+	rules  policy.Rules
+	who    identity.Principal
+	narrow []narrowing // of the principal and of those that it derives from
+}
+
+// A narrowing is what one generation of a principal adds.
+type narrowing struct {
+	classes identity.List
+	filters map[string]query.Filter
+}
+
+// plainOf are the columns that can be masked.
+var plainOf = map[string][]string{"orgs": {"name"}, "users": {"name", "role", "email", "age", "phone", "phone"}, "issues": {"title", "status", "internal_note", "points", "custom"},
+	"comments": {"body", "draft"}, "labels": {"name"}, "events": {"kind"}, "shifts": {"pay"}}
+
+// A drawer draws them.
+type drawer struct{ *rand.Rand }
+
+// scopeOf are the columns by which tenants can be told apart.
+var scopeOf = map[string][]string{"orgs": {"id"}, "users": {"org_id", "org_id", "role"}, "issues": {"org_id"}, "shifts": {"org_id"}, "events": {"org_id"}, "labels": {"name"}}
+
+// throughOf are the pointers through which a class can take the tenant of another.
+var throughOf = map[string][]string{"comments": {"issue_id", "author_id"}, "issues": {"assignee_id"}, "shifts": {"who"}}
+
+// leads are what pointers point to, by their id.
+var leads = map[string]string{"issue_id": "issues", "author_id": "users", "assignee_id": "users", "who": "users", "boss_id": "users", "org_id": "orgs", "vault_id": "vaults"}
+
+func columnsOf(t table) []string {
+	var names []string
+	for _, c := range append(slices.Clone(t.columns), t.hidden...) {
+		name, _, _ := strings.Cut(c, " ")
+		names = append(names, name)
+	}
+	return names
+}
+
+// policy draws rules and a principal. They may contradict each other: policy.New says so, and they are drawn again.
+func (d *drawer) policy() drawn {
+	out := drawn{rules: policy.Rules{Version: "1", Unlisted: d.IntN(2) == 0, Classes: map[string]policy.ClassRule{}}}
+	for _, t := range tables {
+		if d.IntN(8) > 0 {
+			out.rules.Classes[t.name] = d.rule(t)
+		}
+	}
+	who := identity.Principal{ID: "token:9", Owner: "ann", Tenant: pick(d.Rand, "acme", "acme", "acme", "acme", "acme", "a", ""), Scopes: []identity.Scope{identity.Read},
+		Claims: d.claims()}
+	if d.IntN(4) == 0 {
+		who.Scopes = append(who.Scopes, identity.Operator) // which no agent has
+	}
+	own := d.narrowing()
+	who.Classes, who.Filters = own.classes, own.filters
+	out.narrow = append(out.narrow, own)
+	for d.IntN(4) == 0 && who.Depth < identity.MaxDepth {
+		more := d.narrowing()
+		sub, err := identity.Derive(who, identity.Derivation{Name: "sub", Classes: more.classes, Filters: more.filters})
+		if err != nil {
+			panic(err)
+		}
+		who = sub
+		out.narrow = append(out.narrow, more)
+	}
+	out.who = who
+	return out
+}
+
+func (d *drawer) narrowing() (n narrowing) {
+	names := []string{"users", "issues", "comments", "shifts", "events", "labels", "orgs", "app.users", "vaults"}
+	switch d.IntN(8) {
+	case 0:
+		n.classes.Only = names[:2+d.IntN(6)]
+	case 1:
+		n.classes.Except = []string{pick(d.Rand, names...)}
+	}
+	for range max(d.IntN(5)-2, 0) {
+		if n.filters == nil {
+			n.filters = map[string]query.Filter{}
+		}
+		switch d.IntN(5) {
+		case 0, 1:
+			n.filters["issues"] = d.filter("issues")
+		case 2, 3:
+			n.filters["users"] = d.filter("users")
+		default:
+			n.filters["default"] = query.Compare{Path: query.Path{pick(d.Rand, "org_id", "id", "name")}, Op: query.Ne, Value: pick(d.Rand, value.OfString("globex"), value.OfString("a"))}
+		}
+	}
+	return n
+}
+
+func (d *drawer) rule(t table) policy.ClassRule {
+	r := policy.ClassRule{Hidden: d.IntN(12) == 0}
+	names := columnsOf(t)
+	if d.IntN(3) > 0 {
+		r.Visible = []string{}
+		for _, n := range names {
+			if n != "password_hash" && d.IntN(8) > 0 {
+				r.Visible = append(r.Visible, n)
+			}
+		}
+	} else if d.IntN(2) == 0 {
+		r.Denied = []string{pick(d.Rand, names...)}
+	}
+	switch {
+	case scopeOf[t.name] != nil && d.IntN(2) == 0:
+		r.Tenant = &policy.TenantRule{Field: scopeOf[t.name][d.IntN(len(scopeOf[t.name]))], Is: pick(d.Rand, "", "", "principal.tenant", "principal.tenant", "principal.claims.region", regionOrTenant)}
+		if r.Tenant.Field == "role" {
+			r.Tenant.Is = "principal.claims.region"
+		}
+	case throughOf[t.name] != nil && d.IntN(2) == 0:
+		r.Tenant = &policy.TenantRule{Through: pick(d.Rand, throughOf[t.name]...)}
+	}
+	if r.Tenant != nil {
+		r.Tenant.Bypass = pick(d.Rand, "", "", "", bypassStaff, bypassSchema)
+	}
+	if plain := plainOf[t.name]; plain != nil && d.IntN(3) == 0 {
+		name := pick(d.Rand, plain...)
+		kind := pick(d.Rand, mask.Partial, mask.Hash, mask.Null)
+		if name == "age" || name == "points" || name == "custom" || name == "pay" || t.name == "events" {
+			kind = mask.Null
+		}
+		r.Mask = map[string]mask.Kind{name: kind}
+		if d.IntN(3) == 0 {
+			r.MaskBut = map[string]identity.Scope{name: identity.Operator}
+		}
+	}
+	if t.name == "issues" && d.IntN(4) == 0 {
+		r.Join = []string{"title"}
+	}
+	if d.IntN(4) == 0 {
+		r.Canonical = d.filter(t.name)
+	}
+	return r
+}
+
+// filter draws a condition on a class of which this test knows what it means.
+func (d *drawer) filter(class string) query.Filter {
+	path := func(names ...string) query.Path { return query.Path{pick(d.Rand, names...)} }
+	op := pick(d.Rand, query.Eq, query.Ne)
+	switch class {
+	case "users":
+		return pick[query.Filter](d.Rand,
+			query.In{Path: path("role"), Values: []value.Value{value.OfString("dev"), value.OfString("ops")}},
+			query.Compare{Path: path("age", "rank"), Op: op, Value: value.OfInt(3)},
+			query.Compare{Path: path("email", "name", "role"), Op: op},
+			query.Deferred{Path: path("role"), Op: op, List: true, CEL: rolesButBoss})
+	case "issues":
+		return pick[query.Filter](d.Rand,
+			query.Compare{Path: path("deleted_at", "due", "internal_note"), Op: op},
+			query.And{query.Compare{Path: path("score"), Op: query.Ne, Value: value.OfInt(3)}, query.Compare{Path: path("status"), Op: query.Ne, Value: value.OfString("Done")}},
+			query.And{query.Deferred{Path: path("score", "points"), Op: op, CEL: levelLess1}, query.Compare{Path: path("status"), Op: query.Ne, Value: value.OfString("Done")}},
+			query.Or{query.Compare{Path: path("points"), Op: query.Eq, Value: value.OfInt(1)}, query.Compare{Path: path("urgent"), Op: op, Value: value.OfBool(true)}})
+	case "comments":
+		return query.Compare{Path: path("body", "draft"), Op: op, Value: value.OfString("a")}
+	case "shifts", "events":
+		return query.Compare{Path: query.Path{map[string]string{"shifts": "pay", "events": "n"}[class]}, Op: op, Value: value.OfInt(1)}
+	}
+	return query.Compare{Path: query.Path{map[string]string{"vaults": "code", "isues": "title"}[class]}, Op: op, Value: value.OfString("a")}
+}

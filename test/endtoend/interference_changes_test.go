@@ -1,0 +1,156 @@
+package endtoend
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// TestNonInterferenceChanges has the same agent ask for the same writes in two worlds that differ in what it doesn't see:
+// records of another tenant, in the way of its keys, unique values and foreign keys, and a hidden field of its own ones.
+// What it is told of its proposals, and later of its changes, is the same to the byte, but for ids and times.
+func TestNonInterferenceChanges(t *testing.T) {
+	one, other := newOffice(t, nil), newOffice(t, nil)
+	hide := func(o *office, r *rand.Rand) {
+		o.Helper()
+		if _, err := o.db.Exec("DELETE FROM issues WHERE org = 'globex'; UPDATE issues SET secret_note = NULL"); err != nil {
+			o.Fatal(err)
+		}
+		for range r.IntN(6) {
+			id, code := 3+r.IntN(8), string(rune('c'+r.IntN(6)))
+			_, err := o.db.Exec(`INSERT OR IGNORE INTO issues (id, org, title, n, code) VALUES (?, 'globex', 'x', ?, ?)`, id, r.IntN(5), code)
+			if err == nil {
+				_, err = o.db.Exec(`INSERT INTO comments (issue_id, body) SELECT id, 'x' FROM issues WHERE id = ? AND org = 'globex'`, id)
+			}
+			if err == nil {
+				_, err = o.db.Exec(`UPDATE issues SET secret_note = ? WHERE org = 'acme'`, fmt.Sprint(r.IntN(5)))
+			}
+			if err != nil {
+				o.Fatal(err)
+			}
+		}
+	}
+	bots := map[*office]identity.Principal{one: one.bot(), other: other.bot()}
+	people := map[*office]bailiwick.Desk{one: one.person("ben"), other: other.person("ben")}
+	pairs := 200
+	if n, err := strconv.Atoi(os.Getenv("BAILIWICK_SOAK")); err == nil {
+		pairs = n
+	}
+	r := rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
+	filed, refused := 0, map[string]int{}
+	for range pairs {
+		if r.IntN(4) == 0 {
+			hide(one, r)
+			hide(other, r)
+		}
+		asked := drawWrites(r)
+		first, second := one.told(bots[one], people[one], asked), other.told(bots[other], people[other], asked)
+		if first != second {
+			t.Fatalf("%s\nin one world:\n%s\nin the other:\n%s", asked, first, second)
+		}
+		if strings.HasPrefix(first, "error") {
+			refused[strings.Fields(first)[1]]++
+		} else {
+			filed++
+		}
+	}
+	t.Log(filed, refused)
+	if filed < pairs/10 || len(refused) < 3 {
+		t.Error("the questions say too little:", filed, refused)
+	}
+}
+
+// drawWrites draws what an agent may ask for.
+func drawWrites(r *rand.Rand) string {
+	pick := func(from ...string) string { return from[r.IntN(len(from))] }
+	data := func() string {
+		out := []string{}
+		for _, field := range r.Perm(8)[:1+r.IntN(2)] {
+			out = append(out, []string{`"status": "Done"`, `"n": 3`, `"code": ` + strconv.Quote(pick("a", "c", "d", "e")), `"code": ` + strconv.Quote(pick("c", "d", "e")), `"n": 4`,
+				pick(`"secret_note": "x"`, `"nope": 1`), pick(`"org": "globex"`, `"org": "acme"`), `"id": ` + pick("1", "4", "5", "9")}[field])
+		}
+		if len(out) == 2 && out[0][:4] == out[1][:4] {
+			out = out[:1]
+		}
+		return strings.Join(out, ", ")
+	}
+	one := func() string {
+		id := pick("1", "1", "2", "2", "2", "4", "9", "x")
+		switch r.IntN(7) {
+		case 0:
+			return fmt.Sprintf(`{"op": "delete", "class": %q, "id": %q}`, pick("issues", "issues", "comments", "vault"), id)
+		case 1, 2:
+			return fmt.Sprintf(`{"op": "create", "class": "issues", "data": {"title": "y", %s}}`, data())
+		case 3:
+			return fmt.Sprintf(`{"op": "create", "class": "comments", "data": {"body": "y", "issue_id": %q}}`, id)
+		case 4:
+			return fmt.Sprintf(`{"op": "update", "class": "comments", "id": %q, "data": {"issue_id": %q}}`, id, pick("1", "2", "4", "9"))
+		}
+		return fmt.Sprintf(`{"op": "update", "class": "issues", "id": %q, "data": {%s}}`, id, data())
+	}
+	if r.IntN(5) > 0 {
+		return one()
+	}
+	return "[" + one() + ", " + one() + "]"
+}
+
+// fleeting is what differs between any two changes.
+var fleeting = regexp.MustCompile(`01[0-9a-z]{24}|\d{4}-\d\d-\d\d[T ][0-9:.]+(Z| UTC)`)
+
+// told is all that an agent is told of a wish: the answer, its change, the list of its changes, and what becomes of it when
+// a person looks, and takes it back.
+func (o *office) told(bot identity.Principal, ben bailiwick.Desk, asked string) string {
+	o.Helper()
+	ctx := o.Context()
+	s, err := o.propose(bot, asked)
+	if err != nil {
+		p := problem.Of(err)
+		text, err := json.Marshal(p)
+		if err != nil {
+			o.Fatal(err)
+		}
+		return fmt.Sprintf("error %s %s", p.Code, text)
+	}
+	var out strings.Builder
+	write := func(v any) {
+		text, err := json.Marshal(v)
+		if err != nil {
+			o.Fatal(err)
+		}
+		out.Write(text)
+	}
+	write(s)
+	out.WriteString(review.Text(s))
+	if _, err := ben.Sheet(ctx, s.ID); err != nil {
+		o.Fatal(err)
+	}
+	err = o.gateway.Do(ctx, bot, bailiwick.Ask{Tool: "get_change", Needs: identity.Read}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+		rows, _, err := c.Changes(ctx, change.Filter{Limit: 3})
+		if err != nil {
+			return 0, err
+		}
+		write(rows)
+		back, err := c.CancelChange(ctx, s.ID)
+		if err != nil {
+			return 0, err
+		}
+		write(back)
+		return 0, nil
+	})
+	if err != nil {
+		o.Fatal(err)
+	}
+	return fleeting.ReplaceAllString(out.String(), "…")
+}

@@ -1,0 +1,185 @@
+package endtoend
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
+	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/openapi"
+	"github.com/bailiwick-dev/bailiwick/store/sqlite"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// callerVariable makes the test binary an executor of calls: its value is the path of the store and the URL of the API.
+const callerVariable = "BAILIWICK_TEST_CALLER"
+
+// callerLease is how long an executor has a change: another takes it up soon after the first was killed.
+const callerLease = 150 * time.Millisecond
+
+func TestMain(m *testing.M) {
+	if order := os.Getenv(callerVariable); order != "" {
+		beCaller(order)
+	}
+	code := m.Run()
+	testservices.Stop()
+	os.Exit(code)
+}
+
+// caller is a gateway over a store and an API, as each executor has it.
+func caller(ctx context.Context, path, url string) (*bailiwick.Gateway, *change.Queue, error) {
+	store, err := sqlite.Open(ctx, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	d, err := spec.Load([]byte(machines))
+	if err != nil {
+		return nil, nil, err
+	}
+	sender, err := client.New(client.Options{Base: url})
+	if err != nil {
+		return nil, nil, err
+	}
+	queue := change.NewQueue(change.Options{Store: store, Lease: callerLease, Most: 1 << 20})
+	g, _, err := bailiwick.New(ctx, bailiwick.Options{Sources: map[string]source.Source{"flow": openapi.New("flow", sender)}, Audit: store, Changes: queue,
+		Rules: policy.Rules{Version: "v1", APIs: map[string]calls.Rules{"flow": {Document: d}}}})
+	return g, queue, err
+}
+
+// beCaller is what the test binary does as an executor, until it is killed.
+func beCaller(order string) {
+	var path, url string
+	_, err := fmt.Sscan(order, &path, &url)
+	ctx := context.Background()
+	var g *bailiwick.Gateway
+	if err == nil {
+		g, _, err = caller(ctx, path, url)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Println("ready")
+	g.Execute(ctx, nil)
+}
+
+// TestCallsKilled kills executors in the middle of calls: no call is made twice, none that was made is said to have failed, and
+// of one of which nobody can tell a person is told so. A few times, or as often as the soak wants.
+func TestCallsKilled(t *testing.T) {
+	kills := 20
+	if soak := os.Getenv("BAILIWICK_SOAK"); soak != "" {
+		n, err := strconv.Atoi(soak)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kills = max(kills, n/100)
+	}
+	var mu sync.Mutex
+	made := map[string]int{}
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		time.Sleep(time.Duration(rand.IntN(3000)) * time.Microsecond)
+		mu.Lock()
+		made[r.Header.Get("Idempotency-Key")]++
+		mu.Unlock()
+		time.Sleep(time.Duration(rand.IntN(3000)) * time.Microsecond)
+		w.WriteHeader(http.StatusCreated)
+	}))
+	t.Cleanup(api.Close)
+	path := filepath.Join(t.TempDir(), "bailiwick.db")
+	g, queue, err := caller(t.Context(), path, api.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bot := identity.Principal{ID: "token:bot", Kind: identity.Agent, Owner: "ana", Scopes: []identity.Scope{identity.Read, identity.Write}}
+	ben := identity.Principal{ID: "token:ben", Kind: identity.Human, Owner: "ben", Scopes: []identity.Scope{identity.Read, identity.Review}}
+	var ids []string
+	propose := func() {
+		in := value.OfObject([]value.Member{{Name: "body", Value: value.OfObject([]value.Member{{Name: "name", Value: value.OfString(strconv.Itoa(len(ids)))}})}})
+		err := g.Do(t.Context(), bot, bailiwick.Ask{Tool: "call_api_write", Needs: identity.Write, Writes: policy.WriteAction, Proposes: true}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+			s, err := c.Propose(ctx, write.Request{Tool: "call_api_write", Input: in, Writes: []write.Write{&write.Call{Source: "flow", Operation: "makeMachine", Request: in}}})
+			if err != nil {
+				return 0, err
+			}
+			ids = append(ids, s.ID)
+			_, err = queue.Approve(ctx, s.ID, ben, change.Verdict{Digest: s.Digest})
+			return 0, err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range kills {
+		for range 4 {
+			propose()
+		}
+		child := exec.Command(os.Args[0])
+		child.Env = append(os.Environ(), callerVariable+"="+path+" "+api.URL)
+		out, err := child.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := child.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if !bufio.NewScanner(out).Scan() {
+			t.Fatal("the executor didn't start")
+		}
+		time.Sleep(time.Duration(5000+rand.IntN(40_000)) * time.Microsecond)
+		if err := child.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = child.Wait() // it was killed
+	}
+	rest, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go g.Execute(rest, nil)
+	ends := map[change.State]int{}
+	for _, id := range ids {
+		ends[settled(t, queue, id, func() int { mu.Lock(); defer mu.Unlock(); return made[id] })]++
+	}
+	t.Logf("%d kills, %d calls: %v", kills, len(ids), ends)
+	if ends[change.Applied] == 0 || ends[change.Applied]+ends[change.Unknown] != len(ids) {
+		t.Error("some have ended otherwise")
+	}
+}
+
+// settled waits for the end of a change and holds it against how often its call was made.
+func settled(t *testing.T, queue *change.Queue, id string, made func() int) change.State {
+	t.Helper()
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		c, err := queue.Get(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := made()
+		switch {
+		case n > 1:
+			t.Fatalf("%s was called %d times", id, n)
+		case c.State == change.Applied && n != 1, c.State == change.Failed && n != 0:
+			t.Fatalf("%s is %s and was called %d times", id, c.State, n)
+		case c.State.Ended() || c.State == change.Unknown:
+			return c.State
+		case time.Now().After(end):
+			t.Fatalf("%s is %s", id, c.State)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package endtoend
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/policy"
+)
+
+// contact is a text that a partial mask makes something of: an address, a number, words, or too little to show any of it.
+func (m *maker) contact() any {
+	return pick(m.Rand, nil, m.alike("jan@mail.org"), m.alike("4111 1111 1111 1234"), m.alike("Ann Smith"), m.alike("short"), m.alike(""))
+}
+
+// alike is another text of which a partial mask shows the same as of v: "john" is shown as "j•••".
+func (m *maker) alike(v any) any {
+	letters := func(least, most int) string {
+		var b strings.Builder
+		for range least + m.IntN(most-least+1) {
+			b.WriteString(pick(m.Rand, "a", "b", "é", "Z", "7", "_", "'", "-"))
+		}
+		return b.String()
+	}
+	digits := func(least, most int) string {
+		var b strings.Builder
+		for range least + m.IntN(most-least+1) {
+			b.WriteString(pick(m.Rand, "0", "1", "7", " 9", "-3", "(4"))
+		}
+		return b.String()
+	}
+	switch masked(policy.Partial, v) {
+	case "j•••@m•••.org":
+		return fmt.Sprintf("j%s@m%s.org", letters(2, 9), letters(2, 30))
+	case "•••1234":
+		return digits(8, 20) + pick(m.Rand, "1234", "12 34", "1-2-34")
+	case "A•••":
+		return "A" + letters(3, 40)
+	case "•••":
+	default:
+		return v // null
+	}
+	return pick[any](m.Rand, "", "a", "ab7", "(1) 555", "12345678", "_long text", " x ", "•••", letters(0, 2), "'; --")
+}
+
+// remask gives the masked columns of a row other values of which the asker of the worlds is shown the same.
+func (m *maker) remask(t string, r record) {
+	switch t {
+	case "users":
+		r["phone"], r["born"] = m.alike(r["phone"]), m.instant()
+	case "issues":
+		r["extra"] = m.document()
+	case "events":
+		r["hint"] = m.text()
+	}
+}
+
+// unmasked takes the masks off the rule of a class.
+func unmasked(class string) func(policy.Rules) {
+	return func(r policy.Rules) {
+		c := r.Classes[class]
+		c.Mask = nil
+		r.Classes[class] = c
+	}
+}

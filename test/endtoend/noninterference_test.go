@@ -1,0 +1,310 @@
+package endtoend
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
+	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/limit"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/prompt"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/tool"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/jackc/pgx/v5"
+)
+
+// pairs is how many calls are compared on each source; BAILIWICK_SOAK sets it for the long form.
+func pairs(t testing.TB) int {
+	if s := os.Getenv("BAILIWICK_SOAK"); s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	return 20_000
+}
+
+// A side is one database behind the whole stack.
+type side struct {
+	twin    bool
+	exec    func(statements []string) error
+	source  source.Source
+	set     *tool.Set
+	prompts *prompt.Set
+}
+
+// TestNonInterferenceSQLite is the security argument as a property: changing data outside the view changes nothing
+// that the principal receives.
+func TestNonInterferenceSQLite(t *testing.T) {
+	interfere(t, func(name string, twin bool) side { return sqliteSide(t, name, twin) })
+}
+
+func sqliteSide(t *testing.T, name string, twin bool) side {
+	path := filepath.Join(t.TempDir(), name+".db")
+	db, err := sql.Open("sqlite", path+"?_pragma=synchronous(0)&_pragma=journal_mode(wal)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	db.SetMaxOpenConns(1)
+	words, again := sqliteWords(twin)
+	exec := func(statements []string) error {
+		_, err := db.ExecContext(t.Context(), "BEGIN;"+strings.Join(append(statements, again...), ";")+";COMMIT")
+		return err
+	}
+	if _, err := db.ExecContext(t.Context(), ddl(map[string]string{"%json": "JSON", "%time": "TIMESTAMP", "%uuid": "UUID", "%double": "DOUBLE"}, twin)+words); err != nil {
+		t.Fatal(err)
+	}
+	src, err := sqldriver.OpenSQLite(t.Context(), "app", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { src.Close() })
+	return side{twin: twin, exec: exec, source: src}
+}
+
+func TestNonInterferencePostgres(t *testing.T) {
+	interfere(t, func(_ string, twin bool) side { return postgresSide(t, twin) })
+}
+
+func postgresSide(t *testing.T, twin bool) side {
+	url := testservices.Postgres(t)
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close(context.Background()) })
+	exec := func(statements []string) error {
+		_, err := conn.PgConn().Exec(t.Context(), strings.Join(statements, ";")).ReadAll()
+		return err
+	}
+	// Foreign keys are declared, so that there are pointers, and not enforced, so that some dangle.
+	if err := exec([]string{ddl(map[string]string{"%json": "jsonb", "%time": "timestamptz", "%uuid": "uuid", "%double": "double precision"}, twin) + postgresWords(twin),
+		"SET session_replication_role = replica"}); err != nil {
+		t.Fatal(err)
+	}
+	src, err := sqldriver.OpenPostgres(t.Context(), "app", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { src.Close() })
+	return side{twin: twin, exec: exec, source: src}
+}
+
+func TestNonInterferenceMariaDB(t *testing.T) {
+	interfere(t, func(_ string, twin bool) side { return mariadbSide(t, twin) })
+}
+
+func mariadbSide(t *testing.T, twin bool) side {
+	u := testservices.MariaDB(t)
+	parsed, err := url.Parse(u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	password, _ := parsed.User.Password()
+	db, err := sql.Open("mysql", parsed.User.Username()+":"+password+"@tcp("+parsed.Host+")"+parsed.Path+"?multiStatements=true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	db.SetMaxOpenConns(1)
+	exec := func(statements []string) error {
+		_, err := db.ExecContext(t.Context(), "BEGIN;"+strings.Join(statements, ";")+";COMMIT")
+		return err
+	}
+	// Foreign keys are declared, so that there are pointers, and not enforced, so that some dangle.
+	if err := exec([]string{"SET foreign_key_checks = 0, sql_mode = 'NO_BACKSLASH_ESCAPES'",
+		ddl(map[string]string{" text": " varchar(190)", "%json": "json", "%time": "datetime", "%uuid": "uuid", "%double": "double"}, twin) + "SELECT 1"}); err != nil {
+		t.Fatal(err)
+	}
+	src, err := sqldriver.OpenMySQL(t.Context(), "app", u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { src.Close() })
+	return side{twin: twin, exec: exec, source: src}
+}
+
+// toolsOver puts the whole stack on a source, or says what is wrong with the rules.
+func toolsOver(t *testing.T, src source.Source, r policy.Rules) (*tool.Set, *prompt.Set, error) {
+	clock := func() time.Time { return time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC) }
+	g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"app": src}, Rules: r, Audit: forgetful{},
+		Secret: make([]byte, 32), Budget: 2_000, Now: clock, Limits: limit.Options{PerMinute: 1e9, Burst: 1e9}})
+	if err != nil {
+		return nil, nil, err
+	}
+	tools, err := tool.NewSet(g, tool.Data(tool.Options{})...)
+	if err != nil {
+		return nil, nil, err
+	}
+	prompts, err := prompt.NewSet(g, tools, prompt.Builtin()...)
+	return tools, prompts, err
+}
+
+// puts puts rules into force, and returns what is wrong with them.
+func (s *side) puts(t *testing.T, r policy.Rules) (err error) {
+	s.set, s.prompts, err = toolsOver(t, s.source, r)
+	return err
+}
+
+// forgetful is an audit log for a million calls whose records nobody reads.
+type forgetful struct{}
+
+func (forgetful) Append(context.Context, *audit.Record) error { return nil }
+
+func interfere(t *testing.T, open func(name string, twin bool) side) {
+	sides := []side{open("one", false), open("other", false), open("twin", true)}
+	for i := range sides {
+		if err := sides[i].puts(t, rules(sides[i].twin)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const callsPerWorld = 50
+	differ, got := 0, tally{}
+	for seed := uint64(0); got.pairs < pairs(t) && differ < 3; seed++ {
+		r := rand.New(rand.NewPCG(seed, 2))
+		m := &maker{r, profiles()[r.IntN(3)]}
+		seen := m.visible()
+		for i, s := range sides[:3] {
+			w := seen
+			if i < 2 {
+				w = m.whole(seen)
+			}
+			if err := s.exec(w.load(s.twin)); err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+		}
+		if m.noTwin {
+			sides = sides[:2:3]
+		} else {
+			sides = sides[:3]
+		}
+		a := &asker{Rand: r}
+		for range callsPerWorld {
+			if wrong := compare(sides, m.who, a.call(), &got); wrong != "" {
+				t.Errorf("seed %d: %s", seed, wrong)
+				differ++
+			}
+		}
+	}
+	t.Logf("%+v", got)
+	// Calls that are all refused, or all empty, would prove nothing.
+	if differ == 0 && (got.answered < got.calls/3 || got.records < got.calls/8 || got.pages < got.calls/100) {
+		t.Errorf("too little was compared: %+v", got)
+	}
+}
+
+// A tally is what was compared.
+type tally struct{ calls, pairs, answered, records, pages int }
+
+func (y *tally) add(answer string, page int) {
+	y.calls++
+	if page > 0 {
+		y.pages++
+	}
+	if strings.HasPrefix(answer, `{"Code"`) {
+		return
+	}
+	y.answered++
+	if strings.Contains(answer, `"org_id":`) || strings.Contains(answer, `"results":[{`) || strings.Contains(answer, `"object":{`) {
+		y.records++
+	}
+}
+
+// compare makes one call on every side and follows its pages. It returns what differs, or "".
+func compare(sides []side, who identity.Principal, c tool.Request, got *tally) string {
+	for page := range 3 {
+		want, next := sides[0].answer(who, c)
+		if strings.HasPrefix(want, "FAILED") {
+			return fmt.Sprintf("%s asks %s %s: %s", who.ID, c.Name, c.Arguments, want)
+		}
+		got.add(want, page)
+		got.pairs += len(sides) - 1
+		for i, s := range sides[1:] {
+			if other, _ := s.answer(who, c); other != want {
+				return fmt.Sprintf("%s asks %s %s\nof side 0: %s\nof side %d: %s", who.ID, c.Name, c.Arguments, want, i+1, other)
+			}
+		}
+		if next.IsNull() {
+			return ""
+		}
+		c.Arguments = next
+	}
+	return ""
+}
+
+// answer is all that the principal receives: the result, or everything of the problem that a door shows.
+func answer(set *tool.Set, who identity.Principal, c tool.Request) (string, value.Value) {
+	res, err := set.Call(context.Background(), who, c)
+	if err != nil {
+		return refusedAs(err), value.Value{}
+	}
+	doc, err := value.Read(res.Structured, 0)
+	if err != nil {
+		return fmt.Sprintf("FAILED %v", err), value.Value{}
+	}
+	next, _ := doc.Get("next_call")
+	args, _ := next.Get("arguments")
+	return string(res.Structured) + "\n" + res.Text + "\n" + res.Class, args
+}
+
+// TestNonInterferenceCanFail shows that the comparison finds a leak where there is one: each row spoils one rule.
+func TestNonInterferenceCanFail(t *testing.T) {
+	for name, spoil := range map[string]func(policy.Rules){
+		"a class without its tenant": func(r policy.Rules) { r.Classes["users"] = policy.ClassRule{Visible: []string{"id", "name"}} },
+		"a hidden field shown": func(r policy.Rules) {
+			c := r.Classes["issues"]
+			c.Visible = append(slices.Clone(c.Visible), "score")
+			r.Classes["issues"] = c
+		},
+		"a child without its parent": func(r policy.Rules) { r.Classes["comments"] = policy.ClassRule{} },
+		"a partial mask taken off":   unmasked("users"),
+		"a null mask taken off":      unmasked("issues"),
+		"without a key":              unmasked("events"),
+		"a hidden class shown":       func(r policy.Rules) { r.Classes["vaults"] = policy.ClassRule{} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			spoiled := rules(false)
+			spoil(spoiled)
+			sides := []side{sqliteSide(t, "one", false), sqliteSide(t, "other", false)}
+			for i := range sides {
+				if err := sides[i].puts(t, spoiled); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for seed := range uint64(40) {
+				r := rand.New(rand.NewPCG(seed, 2))
+				m := &maker{r, profiles()[0]}
+				seen := m.visible()
+				for _, s := range sides {
+					if err := s.exec(m.whole(seen).load(false)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				a := &asker{Rand: r}
+				for range 50 {
+					if compare(sides, m.who, a.call(), &tally{}) != "" {
+						return
+					}
+				}
+			}
+			t.Error("2,000 calls, and no difference was found")
+		})
+	}
+}

@@ -1,0 +1,368 @@
+package endtoend
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/source/openapi"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+const machines = `{"openapi": "3.0.3", "info": {"title": "Machines", "version": "1"},
+"components": {"schemas": {"Machine": {"type": "object", "properties": {"id": {"type": "string", "readOnly": true}, "name": {"type": "string"}, "size": {"type": "integer"},
+	"labels": {"type": "object", "additionalProperties": {"type": "string"}}, "adminNote": {"type": "string"}}}}},
+"paths": {
+  "/machines": {"post": {"operationId": "makeMachine", "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Machine"}}}}, "responses": {"201": {"description": "made",
+     "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Machine"}}}}}}},
+  "/machines/{id}": {
+    "parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}],
+    "get": {"operationId": "getMachine", "responses": {"200": {"description": "ok", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Machine"}}}}}},
+    "put": {"operationId": "setMachine", "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Machine"}}}}, "responses": {"200": {"description": "ok"}}},
+    "patch": {"operationId": "patchMachine", "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Machine"}}}}, "responses": {"200": {"description": "ok"}}},
+    "delete": {"operationId": "dropMachine", "responses": {"204": {"description": "gone"}}}}}}`
+
+// hall is an API with one machine, and what it was asked.
+type hall struct {
+	mu      sync.Mutex
+	machine map[string]any // nil once it was deleted
+	asked   []string       // method, path, key and body of what isn't a GET
+	fails   int            // the status that the next write ends with; -1 hangs up without an answer
+}
+
+func (h *hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	body, _ := io.ReadAll(r.Body)
+	if r.Method != "GET" {
+		h.asked = append(h.asked, strings.TrimSpace(r.Method+" "+r.URL.EscapedPath()+" "+string(body)))
+		switch fails := h.fails; {
+		case r.Header.Get("Idempotency-Key") == "":
+			w.WriteHeader(400)
+			return
+		case fails < 0:
+			panic(http.ErrAbortHandler)
+		case fails > 0:
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(fails)
+			fmt.Fprint(w, `{"code": "name_taken", "error": "the name is taken"}`)
+			return
+		}
+	}
+	var in map[string]any
+	numbers := json.NewDecoder(bytes.NewReader(body))
+	numbers.UseNumber()
+	_ = numbers.Decode(&in)
+	switch r.Method {
+	case "PUT":
+		h.machine = in
+	case "PATCH":
+		for k, v := range in {
+			h.machine[k] = v
+		}
+	case "DELETE":
+		h.machine = nil
+		w.WriteHeader(204)
+		return
+	case "POST":
+		in["id"], in["adminNote"] = "m9", "made by an agent"
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(201)
+		_ = json.NewEncoder(w).Encode(in)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if h.machine == nil {
+		w.WriteHeader(404)
+	}
+	_ = json.NewEncoder(w).Encode(h.machine)
+}
+
+func (h *hall) calls() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return strings.Join(h.asked, "\n")
+}
+
+// newHall opens an office whose agents call an API.
+func newHall(t *testing.T, more func(*calls.Rules)) (*office, *hall) {
+	t.Helper()
+	h := &hall{machine: map[string]any{"id": "m1", "name": "one", "size": 1, "labels": map[string]any{"a": "1", "b": "2"}, "adminNote": "psst"}}
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	d, err := spec.Load([]byte(machines))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sender, err := client.New(client.Options{Base: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(sender.Close)
+	rules := calls.Rules{Document: d, Hidden: []calls.Hidden{{Fields: []string{"Machine.adminNote"}, When: `!("operator" in principal.scopes)`}}}
+	if more != nil {
+		more(&rules)
+	}
+	return newOffice(t, func(o *bailiwick.Options, c *change.Options) {
+		o.Sources["flow"] = openapi.New("flow", sender)
+		o.Rules = policy.Rules{Version: "v1", APIs: map[string]calls.Rules{"flow": rules}}
+		c.Lease = 200 * time.Millisecond
+	}), h
+}
+
+// call proposes a call of the API.
+func (o *office) call(who identity.Principal, operation, request string) (*review.Sheet, error) {
+	o.Helper()
+	in, err := value.Read([]byte(request), 0)
+	if err != nil {
+		o.Fatal(err)
+	}
+	return o.ask(who, policy.WriteAction, write.Request{Tool: "call_api_write", Input: in, Writes: []write.Write{&write.Call{Source: "flow", Operation: operation, Request: in}}})
+}
+
+// lines are the differences of a sheet, one a line.
+func lines(s *review.Sheet) string {
+	var out []string
+	for _, item := range s.Items {
+		out = append(out, item.Key)
+		for _, f := range item.Fields {
+			if !strings.HasPrefix(f.Path, "request/") {
+				out = append(out, fmt.Sprintf("%s %s%s→%s%s", f.Path, f.Before.Text, mark(f.Before), f.After.Text, mark(f.After)))
+			}
+		}
+		if item.Hidden > 0 {
+			out = append(out, fmt.Sprintf("%d hidden", item.Hidden))
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+func mark(s review.Shown) string {
+	if s.Kind == "absent" {
+		return "-"
+	}
+	return ""
+}
+
+// TestCallRead wants reads to show what the asker may see.
+func TestCallRead(t *testing.T) {
+	o, _ := newHall(t, nil)
+	read := func(who identity.Principal, operation, path string) string {
+		var out string
+		err := o.gateway.Do(t.Context(), who, bailiwick.Ask{Tool: "call_api_read", Needs: identity.Read}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+			ask := bailiwick.APIRead{Operation: operation}
+			ask.Arguments.Path, _ = value.Read([]byte(path), 0)
+			got, err := c.CallAPI(ctx, ask)
+			if err == nil {
+				out = got.Body.String()
+			}
+			return 0, err
+		})
+		if err != nil {
+			return fmt.Sprint(problem.Of(err).Code, " ", problem.Of(err).Detail)
+		}
+		return out
+	}
+	agent, operator := o.bot(), o.token(identity.Human, "olga", "", identity.Read, identity.Operator)
+	for _, row := range []struct {
+		who                   identity.Principal
+		operation, path, want string
+	}{
+		{agent, "getMachine", `{"id": "m1"}`, `{"id":"m1","labels":{"a":"1","b":"2"},"name":"one","size":1}`},
+		{operator, "getMachine", `{"id": "m1"}`, `{"adminNote":"psst","id":"m1","labels":{"a":"1","b":"2"},"name":"one","size":1}`},
+		{agent, "setMachine", `{"id": "m1"}`, "invalid_argument setMachine is a write operation: it isn't called as a read"},
+		{agent, "getMachines", `{}`, `not_found unknown operation "getMachines"; did you mean getMachine or setMachine?`},
+	} {
+		if got := read(row.who, row.operation, row.path); got != row.want {
+			t.Errorf("%s\n got %s\nwant %s", row.operation, got, row.want)
+		}
+	}
+}
+
+// TestCallChange walks calls from a proposal to what the API was asked: what people see is what is sent, once.
+func TestCallChange(t *testing.T) {
+	o, h := newHall(t, nil)
+	bot, ben := o.bot(), o.gateway.Desk(o.token(identity.Human, "ben", "acme", identity.Read, identity.Review, identity.Operator), "visit")
+	for _, row := range []struct{ operation, request, diff, sent, title string }{
+		{"patchMachine", `{"path": {"id": "m1"}, "body": {"size": 2, "labels": {"b": "3"}}}`,
+			"PATCH /machines/m1\nsize 1→2\nlabels/b 2→3", `PATCH /machines/m1 {"size":2,"labels":{"b":"3"}}`, "patchMachine: PATCH /machines/m1"},
+		{"setMachine", `{"path": {"id": "m1"}, "body": {"name": "two"}}`,
+			"PUT /machines/m1\nname one→two\nadminNote psst→-\nlabels {\"b\":\"3\"}→-\nsize 2→-", `PUT /machines/m1 {"name":"two"}`, "setMachine: PUT /machines/m1"},
+		{"makeMachine", `{"body": {"name": "nine", "size": 9007199254740993}}`,
+			"POST /machines\nname -→nine\nsize -→9007199254740993", `POST /machines {"name":"nine","size":9007199254740993}`, "makeMachine: POST /machines"},
+		{"dropMachine", `{"path": {"id": "m1"}}`, "DELETE /machines/m1\nname two→-", "DELETE /machines/m1", "dropMachine: DELETE /machines/m1"},
+	} {
+		s, err := o.call(bot, row.operation, row.request)
+		if err != nil {
+			t.Fatal(row.operation, err)
+		}
+		sheet, err := ben.Sheet(t.Context(), s.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := lines(sheet); got != row.diff || !sheet.CanApprove || sheet.Title != row.title {
+			t.Errorf("%s\n%s\nwant\n%s\n%s %+v", row.operation, got, row.diff, sheet.Title, sheet.Checks)
+		}
+		before := h.calls()
+		done, err := ben.Approve(t.Context(), s.ID, s.Digest, "")
+		if err != nil || done.State != change.Applied {
+			t.Fatalf("%s: %+v %v", row.operation, done, err)
+		}
+		if got := strings.TrimPrefix(strings.TrimPrefix(h.calls(), before), "\n"); got != row.sent {
+			t.Errorf("%s: sent %s, want %s", row.operation, got, row.sent)
+		}
+		if row.operation == "makeMachine" && done.Answer.String() != `{"id":"m9","name":"nine","size":9007199254740993}` {
+			t.Error("what the API answered:", done.Answer)
+		}
+		if _, err := ben.Revert(t.Context(), s.ID, ""); problem.CodeOf(err) != problem.Conflict {
+			t.Error("a call was taken back:", err)
+		}
+	}
+}
+
+// TestCallHidden replaces a machine whose administrators keep a note with it: the agent isn't told of the note, a reviewer who
+// doesn't see it can't approve that it goes, and one who does sees it go.
+func TestCallHidden(t *testing.T) {
+	sheets := map[bool]string{}
+	for _, note := range []bool{true, false} {
+		o, h := newHall(t, nil)
+		if !note {
+			delete(h.machine, "adminNote")
+		}
+		s, err := o.call(o.bot(), "setMachine", `{"path": {"id": "m1"}, "body": {"name": "two", "size": 1, "labels": {}}}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sheets[note] = fmt.Sprint(s.Title, s.Fields, s.Items)
+		if !note {
+			continue
+		}
+		ben, err := o.person("ben").Sheet(t.Context(), s.ID)
+		if err != nil || ben.CanApprove || !strings.Contains(lines(ben), "1 hidden") {
+			t.Errorf("%v %t\n%s", err, ben.CanApprove, lines(ben))
+		}
+		olga := o.gateway.Desk(o.token(identity.Human, "olga", "acme", identity.Read, identity.Review, identity.Operator), "visit")
+		sheet, err := olga.Sheet(t.Context(), s.ID)
+		if err != nil || !sheet.CanApprove || !strings.Contains(lines(sheet), "adminNote psst→-") {
+			t.Errorf("%v %t\n%s", err, sheet.CanApprove, lines(sheet))
+		}
+	}
+	if sheets[true] != sheets[false] {
+		t.Errorf("the agent is told of the note:\n%s\n%s", sheets[true], sheets[false])
+	}
+}
+
+// TestCallEnds has a row for each way in which a call that was approved may end.
+func TestCallEnds(t *testing.T) {
+	for _, row := range []struct {
+		name    string
+		happens func(*office, *hall)
+		want    string
+		calls   int
+	}{
+		{"done", func(*office, *hall) {}, "applied ", 1},
+		{"the API refuses", func(_ *office, h *hall) { h.fails = 409 }, "failed the API found a conflict: 409 name_taken: the name is taken; nothing was written", 1},
+		{"the API breaks", func(_ *office, h *hall) { h.fails = 500 }, "unknown ", 1},
+		{"the API hangs up", func(_ *office, h *hall) { h.fails = -1 }, "unknown ", 1},
+		{"the machine has changed", func(_ *office, h *hall) { h.machine["size"] = 7 }, "stale ", 0},
+		{"what the agent doesn't see has changed", func(_ *office, h *hall) { h.machine["adminNote"] = "another" }, "applied ", 1},
+		{"the machine is gone", func(_ *office, h *hall) { h.machine = nil }, "failed ", 0},
+		{"the rules hide it now", func(o *office, _ *hall) {
+			rules := o.rules
+			api := rules.APIs["flow"]
+			api.Hidden = append(api.Hidden, calls.Hidden{Operations: []string{"patchMachine"}, When: `!("review" in principal.scopes)`})
+			rules.APIs = map[string]calls.Rules{"flow": api}
+			if err := o.gateway.SetRules(rules); err != nil {
+				o.Fatal(err)
+			}
+		}, `conflict conflict: unknown operation "patchMachine"`, 0},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			o, h := newHall(t, nil)
+			s, err := o.call(o.bot(), "patchMachine", `{"path": {"id": "m1"}, "body": {"size": 2}}`)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ben := o.person("ben")
+			row.happens(o, h)
+			done, err := ben.Approve(t.Context(), s.ID, s.Digest, "")
+			got := fmt.Sprint(problem.CodeOf(err), " ", err)
+			if err == nil {
+				got = string(done.State) + " " + done.Outcome
+			}
+			if !strings.HasPrefix(got, row.want) {
+				t.Errorf("%s, want %s", got, row.want)
+			}
+			if n := len(h.asked); n != row.calls {
+				t.Errorf("%d calls, want %d: %s", n, row.calls, h.calls())
+			}
+			// Whoever comes later doesn't send it again.
+			ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
+			defer cancel()
+			o.gateway.Execute(ctx, nil)
+			if n := len(h.asked); n != row.calls {
+				t.Errorf("it was sent again: %s", h.calls())
+			}
+		})
+	}
+}
+
+// TestCallLeft takes up a call whose executor left after it had begun to send: nobody sends it again, and a person says what
+// became of it.
+func TestCallLeft(t *testing.T) {
+	o, h := newHall(t, nil)
+	s, err := o.call(o.bot(), "patchMachine", `{"path": {"id": "m1"}, "body": {"size": 2}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	queue := o.queue
+	if _, err := queue.Approve(t.Context(), s.ID, o.token(identity.Human, "ben", "acme", identity.Read, identity.Review), change.Verdict{Digest: s.Digest}); err != nil {
+		t.Fatal(err)
+	}
+	left, err := queue.Claim(t.Context(), s.ID, "left")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := queue.Sending(t.Context(), left); err != nil {
+		t.Fatal(err)
+	}
+	if err := queue.Sending(t.Context(), left); problem.CodeOf(err) != problem.Conflict {
+		t.Error("it could be sent twice:", err)
+	}
+	time.Sleep(300 * time.Millisecond) // the lease ends
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	go o.gateway.Execute(ctx, func(err error) { t.Error(err) })
+	ben := o.person("ben")
+	for {
+		now, err := ben.Sheet(ctx, s.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if now.State == change.Unknown {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if h.calls() != "" {
+		t.Error("it was sent:", h.calls())
+	}
+}

@@ -1,0 +1,357 @@
+package endtoend
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// Random policies: rules and a principal are drawn, data is drawn, and other data is made of it by changes that the
+// principal may not notice. What it may notice is worked out here from the design alone, over the records themselves:
+// nothing of package policy takes part in it.
+
+// holds says what a drawn condition means for a record.
+func holds(f query.Filter, r record) bool {
+	same := func(path query.Path, v value.Value) bool {
+		have := r[path[0]]
+		if v.IsNull() || have == nil {
+			return v.IsNull() && have == nil
+		}
+		return fmt.Sprint(have) == v.String()
+	}
+	switch f := f.(type) {
+	case query.And:
+		return !slices.ContainsFunc(f, func(part query.Filter) bool { return !holds(part, r) })
+	case query.Or:
+		return slices.ContainsFunc(f, func(part query.Filter) bool { return holds(part, r) })
+	case query.In:
+		return slices.ContainsFunc(f.Values, func(v value.Value) bool { return same(f.Path, v) }) != f.Not
+	case query.Compare:
+		return same(f.Path, f.Value) == (f.Op == query.Eq)
+	}
+	panic(fmt.Sprintf("no condition of this test: %T", f))
+}
+
+// inside reports whether r is in the view of class: tenant, filters of the principal and, unless raw, what counts as live.
+func (d *drawn) inside(w world, class string, r record, raw bool) bool {
+	rule := d.rules.Classes[class]
+	canonical, said := d.said(rule.Canonical)
+	if !said {
+		return false // also where it is switched off
+	}
+	if t := rule.Tenant; t != nil && d.bypasses(t) {
+		// all tenants
+	} else if t != nil && t.Through != "" {
+		parent := leads[t.Through]
+		if !slices.ContainsFunc(w[parent], func(p record) bool {
+			return r[t.Through] != nil && p["id"] == r[t.Through] && d.inside(w, parent, p, raw)
+		}) {
+			return false
+		}
+	} else if t != nil {
+		is := d.tenant(t)
+		if is == "" || r[t.Field] != is {
+			return false
+		}
+	}
+	for _, n := range d.narrow {
+		own, said := d.said(n.filters[class])
+		if !said || own != nil && !holds(own, r) {
+			return false
+		}
+		if f, ok := n.filters["default"].(query.Compare); ok && !decides(own, f.Path[0]) {
+			if !slices.Contains(columnsOf(tables[slices.IndexFunc(tables, func(t table) bool { return t.name == class })]), f.Path[0]) {
+				return false // absence refuses
+			}
+			if !holds(f, r) {
+				return false
+			}
+		}
+	}
+	return raw || canonical == nil || holds(canonical, r)
+}
+
+// decides reports whether a condition on a class stands in the place of the default one on a field: the class's own keys win.
+func decides(own query.Filter, field string) bool {
+	switch f := own.(type) {
+	case query.And:
+		return slices.ContainsFunc(f, func(part query.Filter) bool { return decides(part, field) })
+	case query.In:
+		return f.Path[0] == field
+	case query.Compare:
+		return f.Path[0] == field
+	}
+	return false
+}
+
+func (d *drawn) tenant(t *policy.TenantRule) string {
+	switch region := d.claim("region").Text(); t.Is {
+	case "principal.claims.region":
+		return region
+	case regionOrTenant:
+		return cmp.Or(region, d.who.Tenant)
+	}
+	return d.who.Tenant
+}
+
+// shows reports whether the principal may see a class at all.
+func (d *drawn) shows(class string) bool {
+	rule, listed := d.rules.Classes[class]
+	in := func(l []string) bool { return slices.Contains(l, class) || slices.Contains(l, "app."+class) }
+	for _, n := range d.narrow {
+		if n.classes.Only != nil && !in(n.classes.Only) || in(n.classes.Except) {
+			return false
+		}
+	}
+	return (listed || d.rules.Unlisted) && !rule.Hidden
+}
+
+// observation is all that the principal may notice of a world, as text: the visible fields of every record inside of its
+// views, and whether each counts as live.
+func (d *drawn) observation(w world) string {
+	var b strings.Builder
+	for _, t := range tables {
+		if !d.shows(t.name) {
+			continue
+		}
+		rule := d.rules.Classes[t.name]
+		var lines []string
+		for _, r := range w[t.name] {
+			if !d.inside(w, t.name, r, true) {
+				continue
+			}
+			line := fmt.Sprint(d.inside(w, t.name, r, false))
+			for _, name := range columnsOf(t) {
+				if name != "password_hash" && !slices.Contains(rule.Denied, name) && (rule.Visible == nil || slices.Contains(rule.Visible, name)) {
+					kind := rule.Mask[name]
+					if but := rule.MaskBut[name]; but != "" && d.who.Has(but) {
+						kind = ""
+					}
+					line += "|" + masked(kind, r[name])
+				}
+			}
+			lines = append(lines, line)
+		}
+		slices.Sort(lines)
+		b.WriteString(t.name + "\n" + strings.Join(lines, "\n") + "\n")
+	}
+	return b.String()
+}
+
+// masked is what may be noticed of a value that a rule masks, which is all of it where none does. Who sees a hash sees
+// which values are the same.
+func masked(kind mask.Kind, v any) string {
+	text, isText := v.(string)
+	switch {
+	case kind == mask.Null:
+		return "?"
+	case kind == mask.Partial && isText:
+		partial, err := mask.Mask{Kind: mask.Partial}.Under(mask.Key{})
+		if err != nil {
+			panic(err)
+		}
+		return partial(value.OfString(text)).Text()
+	}
+	return fmt.Sprint(v)
+}
+
+// full draws a record of a table with all of its columns.
+func (m *maker) full(t table, n int) record {
+	r := m.draw(t.name, n)
+	if t.name == "orgs" && n <= 2 {
+		r["id"] = []string{"acme", "globex"}[n-1]
+	}
+	for _, name := range columnsOf(t) {
+		if _, ok := r[name]; !ok || name == "score" {
+			r[name] = m.hidden(name, r["id"])
+		}
+	}
+	if t.name == "comments" {
+		r["issue_id"] = pick[any](m.Rand, nil, uuid(1), uuid(2), uuid(3), uuid(4), uuid(5))
+	}
+	if m.IntN(6) == 0 {
+		m.hostile(r)
+	}
+	return r
+}
+
+// hidden draws a value for a column that most rules hide.
+func (m *maker) hidden(name string, id any) any {
+	switch name {
+	case "email":
+		return fmt.Sprintf("%v-%d", id, m.IntN(1000)) // no two are the same
+	case "private":
+		return pick[any](m.Rand, nil, true, false)
+	case "rank", "pay", "score":
+		return m.number()
+	}
+	return m.text()
+}
+
+// any draws a world, whoever sees it.
+func (m *maker) any() world {
+	w := world{}
+	for _, t := range tables {
+		for n := range 5 + m.IntN(8) {
+			w[t.name] = append(w[t.name], m.full(t, n+1))
+		}
+	}
+	return w
+}
+
+// unnoticed makes another world of w by as many changes as d's principal doesn't notice, and returns how many.
+func (m *maker) unnoticed(w world, d *drawn) (world, int) {
+	want, done := d.observation(w), 0
+	for step := range 60 {
+		t := pick(m.Rand, tables...)
+		other := maps.Clone(w)
+		rows := slices.Clone(w[t.name])
+		at := 0
+		if len(rows) > 0 {
+			at = m.IntN(len(rows))
+		}
+		switch kind := m.IntN(4); {
+		case kind == 0 || len(rows) == 0:
+			rows = append(rows, m.full(t, 100+step))
+		case kind == 1:
+			rows = slices.Delete(rows, at, at+1)
+		default:
+			fresh, r := m.full(t, 100+step), maps.Clone(rows[at])
+			name := pick(m.Rand, columnsOf(t)...)
+			r[name] = fresh[name]
+			if t.name == "shifts" && (name == "day" || name == "slot") {
+				r["day"], r["slot"] = fresh["day"], fresh["slot"]
+			}
+			rows[at] = r
+		}
+		other[t.name] = rows
+		if d.observation(other) == want {
+			w, done = other, done+1
+		}
+	}
+	for name, rows := range w { // physical order tells nothing
+		rows = slices.Clone(rows)
+		m.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+		w[name] = rows
+	}
+	return w, done
+}
+
+func TestNonInterferencePoliciesSQLite(t *testing.T) {
+	interferePolicies(t, func(name string) side { return sqliteSide(t, name, false) })
+}
+
+func TestNonInterferencePoliciesPostgres(t *testing.T) {
+	interferePolicies(t, func(string) side { return postgresSide(t, false) })
+}
+
+func TestNonInterferencePoliciesMariaDB(t *testing.T) {
+	interferePolicies(t, func(string) side { return mariadbSide(t, false) })
+}
+
+// interferePolicies compares the answers over two worlds that d's principal may not tell apart.
+func interferePolicies(t *testing.T, open func(name string) side) {
+	sides := []side{open("one"), open("other")}
+	const callsPerPolicy = 50
+	differ, changes, got := 0, 0, tally{}
+	for seed := uint64(0); got.pairs < cmp.Or(pairs(t)/5, 1) && differ < 3; seed++ {
+		r := rand.New(rand.NewPCG(seed, 4))
+		draw := &drawer{r}
+		d := draw.policy()
+		for sides[0].puts(t, d.rules) != nil { // they contradict each other
+			d = draw.policy()
+		}
+		if err := sides[1].puts(t, d.rules); err != nil {
+			t.Fatal(err)
+		}
+		m := &maker{Rand: r}
+		w := m.any()
+		other, n := m.unnoticed(w, &d)
+		changes += n
+		for i, w := range []world{w, other} {
+			if err := sides[i].exec(w.load(false)); err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+		}
+		a := &asker{Rand: r}
+		for range callsPerPolicy {
+			if wrong := compare(sides, d.who, a.call(), &got); wrong != "" {
+				t.Errorf("seed %d: %s\nrules %+v\nprincipal %+v", seed, wrong, d.rules, d.narrow)
+				differ++
+			}
+		}
+	}
+	t.Logf("%+v, %d changes", got, changes)
+	// Calls that are all refused, and worlds that are all the same, would prove nothing.
+	if differ == 0 && (got.answered < got.calls/4 || got.records < got.calls/12 || changes < got.calls/10) {
+		t.Errorf("too little was compared: %+v, %d changes", got, changes)
+	}
+}
+
+// TestNonInterferencePoliciesCanFail shows that the comparison finds a leak where there is one: each row loosens the rules
+// that are in force, and not those by which the worlds are made.
+func TestNonInterferencePoliciesCanFail(t *testing.T) {
+	for name, loosen := range map[string]func(*policy.ClassRule) bool{
+		"no tenant": func(r *policy.ClassRule) bool { had := r.Tenant != nil; r.Tenant = nil; return had },
+		"all tenants": func(r *policy.ClassRule) bool {
+			if r.Tenant == nil {
+				return false
+			}
+			t := *r.Tenant
+			t.Bypass, r.Tenant = "true", &t
+			return true
+		},
+		"more fields": func(r *policy.ClassRule) bool { had := r.Visible != nil; r.Visible = nil; return had },
+		"not denied":  func(r *policy.ClassRule) bool { had := r.Denied != nil; r.Denied = nil; return had },
+		"not masked":  func(r *policy.ClassRule) bool { had := r.Mask != nil; r.Mask, r.MaskBut = nil, nil; return had },
+		"not hidden":  func(r *policy.ClassRule) bool { had := r.Hidden; r.Hidden = false; return had },
+		"other parent": func(r *policy.ClassRule) bool {
+			had := r.Tenant != nil && r.Tenant.Through != ""
+			r.Tenant = nil
+			return had
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := sqliteSide(t, "one", false)
+			sides := []side{s, sqliteSide(t, "other", false)}
+			for seed := range uint64(150) {
+				r := rand.New(rand.NewPCG(seed, 5))
+				d := (&drawer{r}).policy()
+				loose, any := d.rules, false
+				loose.Classes = maps.Clone(d.rules.Classes)
+				for _, class := range slices.Sorted(maps.Keys(loose.Classes)) {
+					rule := loose.Classes[class]
+					any = loosen(&rule) || any
+					loose.Classes[class] = rule
+				}
+				if !any || sides[0].puts(t, loose) != nil || sides[1].puts(t, loose) != nil {
+					continue
+				}
+				m := &maker{Rand: r}
+				w := m.any()
+				other, _ := m.unnoticed(w, &d)
+				for i, w := range []world{w, other} {
+					if err := sides[i].exec(w.load(false)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				a := &asker{Rand: r}
+				for range 50 {
+					if compare(sides, d.who, a.call(), &tally{}) != "" {
+						return
+					}
+				}
+			}
+			t.Error("no difference was found")
+		})
+	}
+}

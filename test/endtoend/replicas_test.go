@@ -1,0 +1,258 @@
+package endtoend
+
+import (
+	"context"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
+	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/store/postgres"
+)
+
+// deed is one thing that is done to a change, by one of several people.
+type deed struct {
+	do  string // "approve", "reject", "cancel" or "show"
+	who int
+}
+
+// life is what the model knows of a change that needs two approvals.
+type life struct {
+	state     change.State
+	approvers uint8
+}
+
+// oneChange is what can become of one change, deed by deed, whoever does it wherever. A deed that lost a race ("moved")
+// has done nothing.
+var oneChange = porcupine.Model{
+	Init: func() any { return life{state: change.Pending} },
+	Step: func(state, input, output any) (bool, any) {
+		l, d, out := state.(life), input.(deed), output.(string)
+		if out == "moved" {
+			return true, l
+		}
+		approved := l.state == change.Granted
+		switch d.do {
+		case "show":
+			return l.shown(out)
+		case "approve":
+			return l.approve(1<<d.who, out)
+		case "reject":
+			if out == "state" {
+				return l.state != change.Pending, applied(l)
+			}
+			return l.state == change.Pending || approved, life{change.Rejected, l.approvers}
+		}
+		if out == "state" {
+			return l.state != change.Pending, applied(l)
+		}
+		return l.state == change.Pending || approved, life{change.Cancelled, l.approvers}
+	},
+	DescribeOperation: func(in, out any) string { return fmt.Sprint(in, " → ", out) },
+}
+
+// applied is l after somebody was told that it can't be stopped any more: an approved change has begun to be applied.
+func applied(l life) life {
+	if l.state == change.Granted {
+		l.state = change.Applied
+	}
+	return l
+}
+
+func (l life) shown(out string) (bool, any) {
+	switch change.State(out) {
+	case change.Pending, change.Rejected, change.Cancelled:
+		return l.state == change.State(out), l
+	case change.Granted:
+		return l.state == change.Granted, l
+	case change.Applying, change.Applied:
+		return l.state == change.Granted || l.state == change.Applied, applied(l)
+	}
+	return false, l
+}
+
+func (l life) approve(who uint8, out string) (bool, any) {
+	switch out {
+	case "state":
+		return l.state != change.Pending, l
+	case "decided":
+		return l.state == change.Pending && l.approvers&who != 0, l
+	}
+	if l.state != change.Pending || l.approvers&who != 0 {
+		return false, l
+	}
+	l.approvers |= who
+	if bits.OnesCount8(l.approvers) == 2 {
+		l.state = change.Granted
+	}
+	return true, l
+}
+
+// rounds is how many changes are tried; BAILIWICK_SOAK sets it for the long form.
+func rounds(short int) int {
+	if n, err := strconv.Atoi(os.Getenv("BAILIWICK_SOAK")); err == nil {
+		return n
+	}
+	return short
+}
+
+// TestReplicas has people and an agent do all they can to one change after the other, through two replicas that share one
+// store, and holds what they were told against the model. What was applied is in the target once, and nothing else is.
+func TestReplicas(t *testing.T) {
+	url := testservices.Postgres(t)
+	var replicas []*bailiwick.Gateway
+	var stores []*postgres.Store
+	var o *office
+	for range 2 {
+		s, err := postgres.Open(t.Context(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		stores = append(stores, s)
+		at := newOffice(t, func(options *bailiwick.Options, changes *change.Options) {
+			if o != nil {
+				options.Sources = o.sources // both write to the same tracker
+			}
+			options.Today, options.Audit, options.History, changes.Store = nil, s, s, s
+		})
+		if o == nil {
+			o = at
+			o.review(2)
+		} else {
+			at.review(2)
+		}
+		replicas = append(replicas, at.gateway)
+	}
+	bot := o.bot()
+	var people []identity.Principal
+	for _, name := range []string{"ben", "cleo", "dora"} {
+		people = append(people, o.token(identity.Human, name, "acme", identity.Read, identity.Review))
+	}
+	ended := map[change.State]int{}
+	for round := range rounds(60) {
+		s, err := o.propose(bot, fmt.Sprintf(`{"op": "update", "class": "issues", "id": "2", "data": {"n": %d}}`, 1000+round))
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := o.holds("SELECT n FROM issues WHERE id = 2")
+		history := o.crowd(replicas, bot, people, s.ID, s.Digest)
+		if !porcupine.CheckOperations(oneChange, history) {
+			for _, op := range history {
+				t.Log(op.ClientId, op.Call, op.Return, op.Input, op.Output)
+			}
+			t.Fatalf("round %d: nobody can have seen this in any order", round)
+		}
+		kept := o.settled(stores[0], s.ID)
+		ended[kept.State]++
+		now := o.holds("SELECT n FROM issues WHERE id = 2")
+		if want := map[bool]string{true: fmt.Sprint(1000 + round), false: before}[kept.State == change.Applied]; now != want {
+			t.Fatalf("round %d: the change is %s and n is %s, want %s", round, kept.State, now, want)
+		}
+	}
+	t.Log(ended)
+	if ended[change.Applied] == 0 || ended[change.Rejected] == 0 || ended[change.Cancelled] == 0 {
+		t.Error("the rounds show too little:", ended)
+	}
+}
+
+// crowd lets everybody loose on one change and returns what they were told, and when.
+func (o *office) crowd(replicas []*bailiwick.Gateway, bot identity.Principal, people []identity.Principal, id, digest string) []porcupine.Operation {
+	var mu sync.Mutex
+	var history []porcupine.Operation
+	var wg sync.WaitGroup
+	start := time.Now()
+	for client := range 5 {
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(rand.Uint64(), 1))
+			for range 3 {
+				d := deed{[]string{"show", "approve", "approve", "approve", "approve", "reject", "cancel"}[r.IntN(7)], r.IntN(len(people))}
+				if d.do == "reject" && r.IntN(3) > 0 {
+					d.do = "show"
+				}
+				time.Sleep(time.Duration(r.IntN(3)) * time.Millisecond)
+				call := time.Since(start)
+				told := o.act(replicas[r.IntN(2)], bot, people, d, id, digest)
+				back := time.Since(start)
+				mu.Lock()
+				history = append(history, porcupine.Operation{ClientId: client, Input: d, Call: int64(call), Output: told, Return: int64(back)})
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	return history
+}
+
+// settled waits until a change is neither approved nor applying.
+func (o *office) settled(s change.Store, id string) *change.Change {
+	for range 200 {
+		c, err := s.Get(o.Context(), id)
+		if err != nil {
+			o.Fatal(err)
+		}
+		if !slices.Contains([]change.State{change.Granted, change.Applying}, c.State) {
+			if c.State == change.Pending { // the next round proposes on the same record
+				if _, err := change.NewQueue(change.Options{Store: s}).Reject(o.Context(), id, identity.Principal{ID: "x", Kind: identity.Human, Owner: "x", Scopes: []identity.Scope{identity.Review}}, ""); err != nil {
+					o.Fatal(err)
+				}
+			}
+			return c
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	o.Fatal("the change never ended")
+	return nil
+}
+
+// act does one thing and returns what the doer was told: the state that a show shows, "ok", or the kind of the refusal.
+func (o *office) act(g *bailiwick.Gateway, bot identity.Principal, people []identity.Principal, d deed, id, digest string) string {
+	desk, ctx := g.Desk(people[d.who], "visit"), o.Context()
+	var err error
+	switch d.do {
+	case "show":
+		var s *review.Sheet
+		if s, err = desk.Sheet(ctx, id); err == nil {
+			return string(s.State)
+		}
+	case "approve":
+		_, err = desk.Approve(ctx, id, digest, "")
+	case "reject":
+		_, err = desk.Reject(ctx, id, "no")
+	case "cancel":
+		err = g.Do(ctx, bot, bailiwick.Ask{Tool: "cancel_change", Needs: identity.Read}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+			_, err := c.CancelChange(ctx, id)
+			return 0, err
+		})
+	}
+	kind := kindOf(err)
+	if err == nil {
+		return "ok"
+	}
+	if !slices.Contains([]string{"moved", "state", "decided"}, kind) {
+		o.Errorf("%s: %v", d.do, err)
+	}
+	return kind
+}
+
+// review puts rules into force by which each change needs the approval of so many.
+func (o *office) review(approvals int) {
+	o.Helper()
+	rules := o.rules
+	rules.Version, rules.Review = "v2", []change.Rule{{Name: "review[0]", Approvals: approvals}}
+	if err := o.gateway.SetRules(rules); err != nil {
+		o.Fatal(err)
+	}
+}

@@ -1,0 +1,389 @@
+package endtoend
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A world is the data of one application, for one principal: what it may see, and what it may not. Two worlds with
+// the same visible part must be the same to it, byte for byte.
+
+// A table of the worlds. Columns in hidden can't be seen; a table with secret can't be seen at all. The twin of a
+// database in which none of these exist must answer in the same bytes as well.
+type table struct {
+	name    string
+	columns []string // "name type"; %json, %time, %uuid and %double are the dialect's
+	after   []string // constraints and indexes over visible columns
+	hidden  []string // columns
+	behind  []string // constraints and indexes that hidden columns are part of
+	words   []string // visible columns with a full-text index
+	whisper []string // hidden ones, in the same index or beside it
+	secret  bool
+}
+
+var tables = []table{
+	{name: "orgs", columns: []string{"id text PRIMARY KEY", "name text"}},
+	{name: "users", columns: []string{"id integer PRIMARY KEY", "org_id text REFERENCES orgs (id)", "name text", "role text", "age integer",
+		"boss_id integer REFERENCES users (id)", "vault_id integer", "phone text", "born %time"},
+		hidden: []string{"email text", "password_hash text", "rank integer"}, behind: []string{"UNIQUE (email)", "FOREIGN KEY (vault_id) REFERENCES vaults (id)"},
+		words: []string{"name", "role"}, whisper: []string{"email", "phone"}},
+	{name: "issues", columns: []string{"id %uuid PRIMARY KEY", "org_id text", "title text NOT NULL", "status text", "estimate %double", "points integer",
+		"due %time", "urgent boolean", "custom %json", "assignee_id integer REFERENCES users (id)", "vault_id integer", "deleted_at %time", "extra %json"},
+		hidden: []string{"score integer", "internal_note text"}, behind: []string{"FOREIGN KEY (vault_id) REFERENCES vaults (id)"},
+		words: []string{"title", "status"}, whisper: []string{"internal_note"}},
+	{name: "comments", columns: []string{"id integer PRIMARY KEY", "issue_id %uuid REFERENCES issues (id)", "author_id integer REFERENCES users (id)", "body text"},
+		hidden: []string{"private boolean", "draft text"}, words: []string{"body"}, whisper: []string{"draft"}},
+	{name: "shifts", columns: []string{"org_id text", "day integer", "slot integer", "who integer REFERENCES users (id)"}, after: []string{"PRIMARY KEY (day, slot)"},
+		hidden: []string{"pay integer"}, behind: []string{"UNIQUE (day, slot, pay)"}},
+	{name: "events", columns: []string{"kind text", "hint text", "n integer"}, hidden: []string{"org_id text", "trace text"}},
+	{name: "labels", columns: []string{"id integer PRIMARY KEY", "name text"}},
+	{name: "vaults", columns: []string{"id integer PRIMARY KEY", "code text"}, secret: true},
+	{name: "isues", columns: []string{"id integer PRIMARY KEY", "title text"}, secret: true}, // near to a name that agents see
+}
+
+// ddl writes the schema, or that of the twin without anything hidden.
+func ddl(dialect map[string]string, twin bool) string {
+	var b strings.Builder
+	order := append(slices.Clone(tables[7:]), tables[:7]...) // what is referenced comes first
+	for _, t := range order {
+		if t.secret && twin {
+			continue
+		}
+		parts := append(slices.Clone(t.columns), t.after...)
+		if !twin {
+			parts = append(append(slices.Clone(t.columns), t.hidden...), t.after...)
+			parts = append(parts, t.behind...)
+		}
+		if twin && t.name == "events" {
+			parts = append(parts, "org_id text") // the tenant rule needs it
+		}
+		fmt.Fprintf(&b, "CREATE TABLE %s (%s);\n", t.name, strings.Join(parts, ", "))
+	}
+	b.WriteString("CREATE INDEX by_status ON issues (org_id, status);\n")
+	if !twin {
+		b.WriteString("CREATE INDEX by_score ON issues (score, status);\nCREATE INDEX by_rank ON users (rank);\n")
+	}
+	sql := b.String()
+	for name, typ := range dialect {
+		sql = strings.ReplaceAll(sql, name, typ)
+	}
+	return sql
+}
+
+// sqliteWords makes the full-text indexes of SQLite: one for all texts of a table, hidden ones too. again brings them
+// up to date with new data.
+func sqliteWords(twin bool) (ddl string, again []string) {
+	for _, t := range tables {
+		columns := t.words
+		if !twin {
+			columns = append(slices.Clone(t.whisper), t.words...)
+		}
+		if t.words != nil && t.name != "issues" { // its key is no integer
+			ddl += fmt.Sprintf("CREATE VIRTUAL TABLE %s_words USING fts5(%s, content='%[1]s', content_rowid='id');\n", t.name, strings.Join(columns, ", "))
+			again = append(again, fmt.Sprintf("INSERT INTO %s_words (%[1]s_words) VALUES ('rebuild')", t.name))
+		}
+	}
+	return ddl, again
+}
+
+// postgresWords makes those of PostgreSQL: one for each text, and one for the hidden and the visible ones together.
+func postgresWords(twin bool) (ddl string) {
+	for _, t := range tables {
+		for i, c := range t.words {
+			ddl += fmt.Sprintf("CREATE INDEX ON %s USING gin (to_tsvector('%s', %s));\n", t.name, []string{"english", "simple"}[i], c)
+		}
+		for _, c := range t.whisper {
+			if !twin {
+				ddl += fmt.Sprintf("CREATE INDEX ON %s USING gin (to_tsvector('simple', %s));\n", t.name, c)
+				ddl += fmt.Sprintf("CREATE INDEX ON %s USING gin (to_tsvector('simple', coalesce(%s, '') || ' ' || coalesce(%s, '')));\n", t.name, t.words[0], c)
+			}
+		}
+	}
+	return ddl
+}
+
+// rules are those of the worlds; the twin has no rule for what it hasn't got.
+func rules(twin bool) policy.Rules {
+	tenant := &policy.TenantRule{Field: "org_id"}
+	live := query.Compare{Path: query.Path{"deleted_at"}, Op: query.Eq}
+	r := policy.Rules{Version: "1", Classes: map[string]policy.ClassRule{
+		"orgs": {Tenant: &policy.TenantRule{Field: "id"}},
+		"users": {Tenant: tenant, Visible: []string{"id", "org_id", "name", "role", "age", "boss_id", "vault_id", "phone", "born"},
+			Mask: map[string]policy.Mask{"phone": policy.Partial, "born": policy.Null}},
+		"issues": {Tenant: tenant, Canonical: live, Large: []string{"custom"}, Visible: []string{"id", "org_id", "title", "status", "estimate", "points",
+			"due", "urgent", "custom", "assignee_id", "vault_id", "deleted_at", "extra"}, Mask: map[string]policy.Mask{"extra": policy.Null}},
+		"comments": {Tenant: &policy.TenantRule{Through: "issue_id"}, Visible: []string{"id", "issue_id", "author_id", "body"}},
+		"shifts":   {Tenant: tenant, Visible: []string{"org_id", "day", "slot", "who"}},
+		"events":   {Tenant: tenant, Visible: []string{"kind", "n", "hint"}, Mask: map[string]policy.Mask{"hint": policy.Null}},
+		"labels":   {},
+	}}
+	if !twin {
+		r.Classes["vaults"] = policy.ClassRule{Hidden: true}
+	}
+	return r
+}
+
+// A profile is a principal and, told apart from policy, which rows it may see.
+type profile struct {
+	who    identity.Principal
+	sees   func(table string, r record) bool // for rows of its tenant
+	noTwin bool                              // its filters need what the twin hasn't got
+}
+
+func profiles() []profile {
+	who := identity.Principal{ID: "token:1", Owner: "ann", Tenant: "acme", Scopes: []identity.Scope{identity.Read}}
+	filtered, narrow := who, who
+	filtered.ID, narrow.ID = "token:2", "token:3"
+	filtered.Filters = map[string]query.Filter{
+		"issues": query.Compare{Path: query.Path{"score"}, Op: query.Ne, Value: value.OfInt(3)}, // by a field it can't see
+		"users":  query.In{Path: query.Path{"role"}, Values: []value.Value{value.OfString("dev"), value.OfString("ops")}},
+	}
+	narrow.Classes = identity.List{Only: []string{"comments", "users", "events"}}
+	all := func(string, record) bool { return true }
+	return []profile{
+		{who, all, false},
+		{filtered, func(table string, r record) bool {
+			switch table {
+			case "issues":
+				return r["score"] != 3
+			case "users":
+				return r["role"] == "dev" || r["role"] == "ops"
+			}
+			return true
+		}, true},
+		{narrow, all, false},
+	}
+}
+
+// A record is one row by column; a column that is missing is null.
+type record map[string]any
+
+type world map[string][]record
+
+// A maker makes worlds.
+type maker struct {
+	*rand.Rand
+	profile
+}
+
+func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
+
+// text, number and document are drawn from few values, so that conditions match and rows tie.
+func (m *maker) text() any {
+	return pick[any](m.Rand, nil, "", "a", "A", "ab", "b", "é", "z%_", "crash", "O'Neil \"x\"", "1", "0x", "ß")
+}
+
+func (m *maker) number() any {
+	return pick[any](m.Rand, nil, -1, 0, 1, 2, 3, 5, 2147483647)
+}
+
+func (m *maker) document() any {
+	return pick[any](m.Rand, nil, `{}`, `null`, `{"a": 1}`, `{"a": [1, 2, "x"]}`, `{"a": {"b": null}, "tags": ["x", "y"]}`,
+		`{"a": [{"b": 1}, {"b": "x"}, 3]}`, `[1, "a", {"a": 2}]`, `"a"`, `5`, `{"tags": []}`)
+}
+
+func (m *maker) instant() any {
+	return pick[any](m.Rand, nil, nil, "2026-01-31 10:00:00", "2026-02-01 00:00:00", "1969-12-31 23:59:59")
+}
+
+func uuid(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
+
+// row makes one row of a table whose key is n. visible says on which side of the principal's view it must be.
+func (m *maker) row(t string, n int, visible bool) record {
+	for {
+		r := m.draw(t, n)
+		if !visible && m.IntN(3) == 0 {
+			m.hostile(r)
+		}
+		if m.fits(t, r) == visible || t == "comments" || t == "labels" {
+			return r
+		}
+	}
+}
+
+// draw makes one row of a table whose key is n, without its hidden columns.
+func (m *maker) draw(t string, n int) record {
+	r := record{"id": n, "name": m.text(), "org_id": pick(m.Rand, "acme", "globex"), "vault_id": pick[any](m.Rand, nil, 1, 2)}
+	switch t {
+	case "orgs":
+		r["id"] = "org" + fmt.Sprint(n)
+	case "users":
+		r["role"], r["age"], r["boss_id"] = pick[any](m.Rand, nil, "dev", "ops", "boss"), m.number(), m.user()
+		r["phone"], r["born"] = m.contact(), m.instant()
+	case "issues":
+		r["id"], r["title"], r["status"] = uuid(n), pick(m.Rand, "crash", "a", "A", "slow é"), pick[any](m.Rand, nil, "Todo", "Done")
+		r["estimate"], r["points"], r["due"] = pick[any](m.Rand, nil, 0.5, 1, -2.25), m.number(), m.instant()
+		r["urgent"], r["custom"], r["assignee_id"] = pick[any](m.Rand, nil, true, false), m.document(), m.user()
+		r["deleted_at"], r["score"], r["extra"] = m.instant(), m.number(), m.document()
+	case "comments":
+		delete(r, "org_id")
+		r["author_id"], r["body"] = m.user(), m.text()
+	case "shifts":
+		r["day"], r["slot"], r["who"] = n/10, n%10, m.user()
+	case "events":
+		r["kind"], r["n"], r["hint"] = m.text(), m.number(), m.text()
+	}
+	return r
+}
+
+// hostile gives a row that nobody may see values on which expressions fail that aren't total.
+func (m *maker) hostile(r record) {
+	hostile := map[string][]any{
+		"estimate": {1e308, -1e308, 5e-324}, "points": {2147483647, -2147483648, 0}, "age": {-2147483648, 0}, "n": {2147483647, 0},
+		"due": {"0001-01-01 00:00:00", "9999-12-31 23:59:59"}, "deleted_at": {"9999-12-31 23:59:59"},
+		"custom": {`{"a": 1e300, "tags": "x"}`, `{"a": "2026-02-31", "tags": [1e308, 1e308]}`, `{"a": 9223372036854775808}`, `[[[[[[1]]]]]]`},
+		"title":  {"2026-02-31", "1e999", "99999999999999999999", ""}, "status": {"-9223372036854775809", "0x1F", "\\"}, "name": {"1e400", "infinity", "NaN"},
+	}
+	for _, name := range slices.Sorted(maps.Keys(r)) { // in one order, so that a seed makes the same world each time
+		if values := hostile[name]; values != nil {
+			r[name] = pick(m.Rand, values...)
+		}
+	}
+}
+
+func (m *maker) user() any { return pick[any](m.Rand, nil, 1, 2, 3, 4, 101, 102, 103) }
+
+func (m *maker) fits(t string, r record) bool {
+	if t == "orgs" {
+		return r["id"] == "acme"
+	}
+	return r["org_id"] == "acme" && m.sees(t, r)
+}
+
+// conceal gives the hidden columns of a row new values, within its side of the view, and masked ones others of which the
+// mask shows the same.
+func (m *maker) conceal(t string, r record) record {
+	out := record{}
+	for k, v := range r {
+		out[k] = v
+	}
+	for _, column := range tables[slices.IndexFunc(tables, func(x table) bool { return x.name == t })].hidden {
+		name, _, _ := strings.Cut(column, " ")
+		switch name {
+		case "org_id":
+		case "email":
+			out[name] = fmt.Sprintf("%d-%d", out["id"], m.IntN(1000))
+		case "score":
+			out[name] = m.number()
+			if m.sees(t, out) != m.sees(t, r) {
+				out[name] = r[name] // a filter decides by it: another value would move the row into the view or out of it
+			}
+		case "private":
+			out[name] = pick[any](m.Rand, nil, true, false)
+		case "rank", "pay":
+			out[name] = m.number()
+		default:
+			out[name] = m.text()
+		}
+	}
+	m.remask(t, out)
+	return out
+}
+
+// visible makes the part of a world that the principal may see.
+func (m *maker) visible() world {
+	w := world{"orgs": {{"id": "acme", "name": m.text()}}}
+	for _, t := range []string{"users", "issues", "shifts", "events", "labels", "comments"} {
+		for n := range 2 + m.IntN(9) {
+			r := m.row(t, n+1, true)
+			if t == "comments" {
+				if len(w["issues"]) == 0 {
+					break
+				}
+				r["issue_id"] = pick(m.Rand, w["issues"]...)["id"]
+			}
+			w[t] = append(w[t], r)
+		}
+	}
+	return w
+}
+
+// whole adds what the principal may not see: rows, columns and classes.
+func (m *maker) whole(visible world) world {
+	w := world{}
+	for t, rows := range visible {
+		for _, r := range rows {
+			w[t] = append(w[t], m.conceal(t, r))
+		}
+	}
+	for _, t := range []string{"orgs", "users", "issues", "shifts", "events", "comments"} {
+		for n := range m.IntN(9) {
+			r := m.conceal(t, m.row(t, 101+n, false))
+			if t == "comments" {
+				r["issue_id"] = m.elsewhere(w["issues"])
+			}
+			w[t] = append(w[t], r)
+		}
+	}
+	for n := range m.IntN(4) {
+		w["vaults"] = append(w["vaults"], record{"id": n + 1, "code": m.text()})
+		w["isues"] = append(w["isues"], record{"id": n + 1, "title": m.text()})
+	}
+	for _, rows := range w { // physical order tells nothing
+		m.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	}
+	return w
+}
+
+// elsewhere is an issue that the principal may not see, or none.
+func (m *maker) elsewhere(issues []record) any {
+	var ids []any
+	for _, r := range issues {
+		if !m.fits("issues", r) {
+			ids = append(ids, r["id"])
+		}
+	}
+	return pick(m.Rand, append(ids, nil)...)
+}
+
+// load writes the statements that make w the content of a database, which has the hidden columns unless it is a twin.
+func (w world) load(twin bool) []string {
+	var out []string
+	for _, t := range tables {
+		if twin && t.secret {
+			continue
+		}
+		out = append(out, "DELETE FROM "+t.name)
+		columns := t.columns
+		if !twin {
+			columns = append(slices.Clone(columns), t.hidden...)
+		} else if t.name == "events" {
+			columns = append(slices.Clone(columns), "org_id text")
+		}
+		var names []string
+		for _, c := range columns {
+			name, _, _ := strings.Cut(c, " ")
+			names = append(names, name)
+		}
+		var rows []string
+		for _, r := range w[t.name] {
+			cells := make([]string, len(names))
+			for i, n := range names {
+				cells[i] = literal(r[n])
+			}
+			rows = append(rows, "("+strings.Join(cells, ", ")+")")
+		}
+		if rows != nil {
+			out = append(out, "INSERT INTO "+t.name+" ("+strings.Join(names, ", ")+") VALUES "+strings.Join(rows, ", "))
+		}
+	}
+	return out
+}
+
+func literal(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "NULL"
+	case string:
+		return "'" + strings.ReplaceAll(v, "'", "''") + "'"
+	}
+	return fmt.Sprint(v)
+}
