@@ -127,7 +127,7 @@ func TestImpossible(t *testing.T) {
 		{"a pipeline that filters by no column", func(p *policy.Plan) {
 			p.Program = &plan.Program{From: 0, Base: plan.Shape{}, Stages: []plan.Stage{&plan.Filter{Where: query.Exists{Path: query.Path{"nope"}}}}}
 		}, "internal_error: no field nope in what the plan filters"},
-		{"a stage that isn't one", func(p *policy.Plan) { p.Program = &plan.Program{From: 0, Stages: []plan.Stage{nil}} }, "internal_error: compile/stage can't write <nil>"},
+		{"a stage that isn't one", func(p *policy.Plan) { p.Program = &plan.Program{From: 0, Stages: []plan.Stage{nil}} }, "internal_error: sqlgen/stage can't write <nil>"},
 		{"a union of what isn't there", func(p *policy.Plan) {
 			p.Program = &plan.Program{Stages: []plan.Stage{&plan.Union{Right: &plan.Program{}, Left: []plan.Expr{plan.Outer{Up: 1}}, Added: []plan.Expr{plan.Const{}},
 				Shape: plan.Shape{Columns: make([]plan.Column, 3)}}}}

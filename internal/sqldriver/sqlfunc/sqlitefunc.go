@@ -1,7 +1,7 @@
 // Package sqlfunc is the functions that the SQLite adapter adds to its connections.
 //
 // SQLite has none that are total and exact for them: regular expressions, decimals, JSON by value, time zones. What each
-// gives stands beside its name in compile/expr. None ever fails, whatever it is given: a failure would tell of records
+// gives stands beside its name in sqlgen/expr. None ever fails, whatever it is given: a failure would tell of records
 // that the asker doesn't see. None keeps what it is given beyond its return (see sqlite.FunctionImpl.VolatileArgs).
 package sqlfunc
 

@@ -205,7 +205,7 @@ func (w writer) versus(op plan.Op, x, y string, t schema.Type, both bool) (strin
 	case plan.Lte:
 		null = x + " IS NULL"
 	default:
-		return "", problem.New(problem.Internal, "compile/expr compares with no such operator")
+		return "", problem.New(problem.Internal, "sqlgen/expr compares with no such operator")
 	}
 	return "coalesce(" + text + ", " + null + ")", nil
 }

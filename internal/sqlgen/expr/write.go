@@ -124,7 +124,7 @@ func (w writer) date(e plan.Expr) (string, error) {
 	case plan.DateDiff:
 		operands = []plan.Expr{e.From, e.To}
 	default:
-		return "", problem.New(problem.Internal, fmt.Sprintf("compile/expr can't write %T", e))
+		return "", problem.New(problem.Internal, fmt.Sprintf("sqlgen/expr can't write %T", e))
 	}
 	x, err := w.list(operands)
 	if err != nil {

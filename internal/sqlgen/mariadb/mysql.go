@@ -1,6 +1,6 @@
 // Package mariadb writes the expressions of algebra for MariaDB.
 //
-// It stands inside of compile, as one of the dialects of compile/expr.
+// It stands inside of compile, as one of the dialects of sqlgen/expr.
 package mariadb
 
 import (

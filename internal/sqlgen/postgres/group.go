@@ -70,7 +70,7 @@ func (p dialect) Accumulate(s expr.Scope, op plan.Accumulate, x string, from sch
 	case plan.Min, plan.Max:
 		return p.extreme(op, x, from)
 	}
-	return "", problem.New(problem.Internal, fmt.Sprintf("compile/expr can't write accumulator %d", op))
+	return "", problem.New(problem.Internal, fmt.Sprintf("sqlgen/expr can't write accumulator %d", op))
 }
 
 // pgTotal is the exact sum as PostgreSQL has it.

@@ -1,6 +1,6 @@
 // Package postgres writes the expressions of algebra for PostgreSQL.
 //
-// It stands inside of compile, as one of the dialects of compile/expr.
+// It stands inside of compile, as one of the dialects of sqlgen/expr.
 package postgres
 
 import (

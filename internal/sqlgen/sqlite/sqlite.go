@@ -1,6 +1,6 @@
 // Package sqlite writes the expressions of algebra for SQLite.
 //
-// It stands inside of compile, as one of the dialects of compile/expr.
+// It stands inside of compile, as one of the dialects of sqlgen/expr.
 package sqlite
 
 import (

@@ -1,6 +1,6 @@
 // Package stage writes a Program of algebra as one SELECT.
 //
-// It stands inside of compile, which gives it views, filters and places for values, and asks compile/expr for what
+// It stands inside of compile, which gives it views, filters and places for values, and asks sqlgen/expr for what
 // stands in a stage. Stages become clauses of one SELECT as long as that means the same; where it doesn't, what there
 // is becomes a derived table whose columns are called by their positions, for the names that a pipeline gives may be
 // longer than a database takes.
@@ -146,7 +146,7 @@ func (b *builder) stage(r *relation, st plan.Stage, at place) (*relation, error)
 	case *plan.Sample:
 		return b.sample(r, st, outer)
 	}
-	return nil, problem.New(problem.Internal, fmt.Sprintf("compile/stage can't write %T", st))
+	return nil, problem.New(problem.Internal, fmt.Sprintf("sqlgen/stage can't write %T", st))
 }
 
 // A place is what a program inside of a stage may refer to.
