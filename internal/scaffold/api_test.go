@@ -130,7 +130,7 @@ func TestOfAPIWhere(t *testing.T) {
 // TestOfDocuments drafts every document there is, and reads what was written from where it stands. Every operation is
 // in the one class that its line says, and credentials are nobody's.
 func TestOfDocuments(t *testing.T) {
-	folder := filepath.Join("..", "source", "openapi", "testdata")
+	folder := filepath.Join("..", "openapi", "testdata")
 	files, err := os.ReadDir(folder)
 	if err != nil {
 		t.Fatal(err)

@@ -62,7 +62,7 @@ func serve(t *testing.T, names ...string) *tool.Set {
 	o := bailiwick.Options{Sources: map[string]source.Source{}, Audit: store, Changes: change.NewQueue(change.Options{Store: store}),
 		Rules: policy.Rules{Version: "v1", APIs: map[string]calls.Rules{}}}
 	for _, name := range names {
-		b, err := os.ReadFile(filepath.Join("..", "..", "source", "openapi", "testdata", files[name]))
+		b, err := os.ReadFile(filepath.Join("..", "..", "openapi", "testdata", files[name]))
 		if err != nil {
 			t.Fatal(err)
 		}
