@@ -49,15 +49,22 @@ func (c *Call) CallAPI(ctx context.Context, r APIRead) (*response.Answer, error)
 	if !ok {
 		return nil, problem.New(problem.Internal, fmt.Sprintf("the source %s can't be called", plan.API))
 	}
-	res, err := caller.Call(ctx, permit)
+	answered, res, err := caller.Call(ctx, permit)
+	if err != nil {
+		return nil, err
+	}
+	to, err := answered.Plan()
 	if err != nil {
 		return nil, err
 	}
 	got, err := shaped(ctx, func() (*response.Answer, error) {
-		return response.Make(plan.View, plan.Operation, res, response.Options{Arguments: plan.Arguments, Fields: r.Fields, Budget: c.gateway.options.Budget})
+		return response.Make(to.View, to.Operation, res, response.Options{Arguments: to.Arguments, Fields: r.Fields, Budget: c.gateway.options.Budget})
 	})
 	if err == nil {
 		c.record.Rows += got.Shown
+		if to.Operation != plan.Operation {
+			got.Notes = append(got.Notes, fmt.Sprintf("the API redirected the call to %s, whose answer this is", to.Operation.ID))
+		}
 	}
 	return got, err
 }

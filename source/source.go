@@ -72,9 +72,10 @@ type Pooled interface {
 }
 
 // A Caller is a Source that is called, as an HTTP API is. Call sends what a permit lets be sent and returns what was
-// answered, whatever its status; it refuses a permit of what isn't a read. Its errors are those of send.Sender.
+// answered, whatever its status, with the permit of the call that it answers: another one where the API redirected. It
+// refuses a permit of what isn't a read. Its errors are those of send.Sender.
 type Caller interface {
-	Call(context.Context, calls.Permit) (*client.Response, error)
+	Call(context.Context, calls.Permit) (calls.Permit, *client.Response, error)
 }
 
 // A Writer is a Source that can write.

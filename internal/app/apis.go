@@ -11,17 +11,53 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/openapi"
 )
 
-// openAPI opens an HTTP API. It sends nothing.
-func openAPI(s config.Source) (*openapi.API, error) {
+// openAPI opens an HTTP API. It sends nothing. What the API answers is held against the credentials of all sources.
+func openAPI(c *config.Config, s config.Source) (*openapi.API, error) {
+
 	who, err := credentialOf(s.OpenAPI.Credential)
 	if err != nil {
 		return nil, fmt.Errorf("source %s can't be opened: its credential: %w", s.Name, err)
 	}
-	sender, err := client.New(client.Options{Base: s.OpenAPI.BaseURL, Credential: who, Timeout: s.OpenAPI.Timeout})
+	sender, err := client.New(client.Options{Base: s.OpenAPI.BaseURL, Credential: who, Known: knownTo(c), Timeout: s.OpenAPI.Timeout})
 	if err != nil {
 		return nil, fmt.Errorf("source %s can't be opened: %w", s.Name, err)
 	}
 	return openapi.New(s.Name, sender), nil
+}
+
+// knownTo returns the credentials of all sources, those in the addresses of databases too.
+func knownTo(c *config.Config) *credential.Known {
+	known := &credential.Known{}
+	for _, s := range c.Sources {
+		if u, err := url.Parse(s.URL); err == nil && u.User != nil {
+			password, _ := u.User.Password()
+			known.Add(password)
+		}
+		if s.OpenAPI != nil {
+			known.Add(secretsOf(s.OpenAPI.Credential)...)
+		}
+	}
+	return known
+}
+
+func secretsOf(c *apis.Credential) []string {
+	switch {
+	case c == nil:
+		return nil
+	case c.OAuth != nil:
+		return []string{c.OAuth.Secret}
+	case c.Each != nil:
+		var all []string
+		for _, of := range c.Each.Of {
+			all = append(all, secretsOf(&of)...)
+		}
+		return all
+	}
+	made, err := credentialOf(c)
+	if h, ok := made.(credential.Holder); ok && err == nil {
+		return h.Secrets()
+	}
+	return nil
 }
 
 // credentialOf makes what a configuration says about a credential; nil of none.

@@ -42,14 +42,11 @@ type Adapter interface {
 // OpenSource opens s: this is the list of adapters.
 func OpenSource(ctx context.Context, c *config.Config, s config.Source) (Opened, error) {
 	if s.OpenAPI != nil {
-		return openAPI(s)
+		return openAPI(c, s)
 	}
 	if m := s.Metadata; m != nil {
 		return metadata.New(metadata.Options{Name: s.Name, Roots: m.Roots, Connection: m.Connection, Environment: m.Environment,
 			Allows: func(object string) bool { return m.Objects.Allows(object) }})
-	}
-	if s.OpenAPI != nil {
-		return nil, fmt.Errorf("source %s is an HTTP API, which can be checked and not be served yet by this version", s.Name)
 	}
 	var opened Adapter
 	var err error

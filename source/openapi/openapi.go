@@ -12,6 +12,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -43,15 +44,29 @@ func (a *API) Close() error {
 }
 
 // Call implements source.Caller. It refuses what isn't a read.
-func (a *API) Call(ctx context.Context, p calls.Permit) (*client.Response, error) {
+func (a *API) Call(ctx context.Context, p calls.Permit) (calls.Permit, *client.Response, error) {
 	plan, err := p.Plan()
 	if err != nil {
-		return nil, err
+		return p, nil, err
 	}
 	if plan.Class != classify.Read {
-		return nil, problem.New(problem.PermissionDenied, plan.Operation.ID+" isn't called as a read")
+		return p, nil, problem.New(problem.PermissionDenied, plan.Operation.ID+" isn't called as a read")
 	}
-	return a.sender.Send(ctx, client.Message{Request: plan.Request, Repeat: true, Who: plan.Who})
+	permits := map[*request.Request]calls.Permit{plan.Request: p}
+	redirected := func(path, query string) (*request.Request, error) {
+		next, err := p.Redirected(path, query)
+		if err != nil {
+			return nil, err
+		}
+		to, err := next.Plan()
+		permits[to.Request] = next
+		return to.Request, err
+	}
+	r, err := a.sender.Send(ctx, client.Message{Request: plan.Request, Repeat: true, Who: plan.Who, Redirected: redirected})
+	if err != nil {
+		return p, nil, err
+	}
+	return permits[r.Request], r, nil
 }
 
 // write sends a call that isn't a read, once. Its error is change.ErrUnknown's where the API may have carried it out.

@@ -101,11 +101,11 @@ func (a *API) before(ctx context.Context, call *calls.Plan) (state, error) {
 	if call.Before == nil {
 		return state{}, nil
 	}
-	plan, err := call.Before.Plan()
+	answered, r, err := a.Call(ctx, *call.Before)
 	if err != nil {
 		return state{}, err
 	}
-	r, err := a.Call(ctx, *call.Before)
+	plan, err := answered.Plan()
 	if err != nil {
 		return state{}, err
 	}

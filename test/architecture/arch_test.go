@@ -71,7 +71,7 @@ var mayImport = map[string]string{
 	"internal/sqldriver/fulltext":   "schema",
 	"internal/sqldriver/sqlfunc":    "internal/sqlgen internal/sqlgen/expr value",
 	"internal/openapi/spec":         "problem",
-	"source/openapi":                "change internal/openapi/classify internal/openapi/client internal/openapi/response internal/openapi/spec internal/rules/calls internal/rules/writes policy problem query schema source value write",
+	"source/openapi":                "change internal/openapi/classify internal/openapi/client internal/openapi/request internal/openapi/response internal/openapi/spec internal/rules/calls internal/rules/writes policy problem query schema source value write",
 	"internal/openapi/classify":     "internal/openapi/spec problem",
 	"internal/openapi/suspect":      "internal/openapi/classify internal/openapi/spec internal/rules/denylist",
 	"internal/openapi/visible":      "internal/openapi/classify internal/openapi/spec problem",

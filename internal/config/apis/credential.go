@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
+	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
 
@@ -38,6 +39,25 @@ type Each struct {
 	By    string // token, owner or claim
 	Claim string // the name of the claim
 	Of    map[string]Credential
+}
+
+// Sends returns the parameters that c puts on requests itself.
+func (c *Credential) Sends() []calls.Place {
+	switch {
+	case c == nil:
+		return nil
+	case c.Header != nil:
+		return []calls.Place{{In: "header", Name: c.Header.Name}}
+	case c.Query != nil:
+		return []calls.Place{{In: "query", Name: c.Query.Name}}
+	case c.Each != nil:
+		var all []calls.Place
+		for _, of := range c.Each.Of {
+			all = append(all, of.Sends()...)
+		}
+		return all
+	}
+	return []calls.Place{{In: "header", Name: "Authorization"}}
 }
 
 // credential is an object with one of the kinds; each says whether principals may have their own.

@@ -22,11 +22,12 @@ import (
 // sent again even then.
 func (s *Sender) exchange(ctx context.Context, m Message, at *url.URL) (*Response, *failure) {
 	for renewed := false; ; renewed = true {
-		r, f := s.request(ctx, m, at)
+		r, own, f := s.request(ctx, m, at)
 		if f != nil {
 			return nil, f
 		}
 		res, f := s.roundTrip(ctx, m, r)
+		s.veil(res, own)
 		if f != nil || res.Status != http.StatusUnauthorized || renewed {
 			return res, f
 		}
@@ -37,18 +38,35 @@ func (s *Sender) exchange(ctx context.Context, m Message, at *url.URL) (*Respons
 	}
 }
 
-// request builds what goes out, the credential included.
-func (s *Sender) request(ctx context.Context, m Message, at *url.URL) (*http.Request, *failure) {
+// veil masks what an answer repeats of credentials: those that are known, and own, which was sent.
+func (s *Sender) veil(res *Response, own []string) {
+	if res == nil {
+		return
+	}
+	for name, values := range res.Header {
+		for i, v := range values {
+			values[i] = s.o.Known.Text(v, own...)
+		}
+		if hidden := s.o.Known.Text(name, own...); hidden != name {
+			delete(res.Header, name)
+		}
+	}
+	res.MediaType, res.Body = mediaType(res.Header), s.o.Known.Hide(res.Body, own...)
+}
+
+// request builds what goes out, the credential included, which is own.
+func (s *Sender) request(ctx context.Context, m Message, at *url.URL) (r *http.Request, own []string, f *failure) {
 	var body io.Reader
+	var err error
 	if m.Request.Body != nil {
 		body = bytes.NewReader(m.Request.Body)
 	}
-	r, err := http.NewRequestWithContext(ctx, m.Request.Method, "", body)
+	r, err = http.NewRequestWithContext(ctx, m.Request.Method, "", body)
 	if err != nil {
-		return nil, &failure{problem: &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "no_request", Err: err}, final: true}
+		return nil, nil, &failure{problem: &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "no_request", Err: err}, final: true}
 	}
-	own := *at
-	r.URL, r.Host, r.Header = &own, at.Host, maps.Clone(m.Request.Header)
+	to := *at
+	r.URL, r.Host, r.Header = &to, at.Host, maps.Clone(m.Request.Header)
 	if r.Header == nil {
 		r.Header = http.Header{}
 	}
@@ -65,20 +83,22 @@ func (s *Sender) request(ctx context.Context, m Message, at *url.URL) (*http.Req
 		r.Header.Set("Idempotency-Key", m.Key)
 	}
 	if s.o.Credential == nil {
-		return r, nil
+		return r, nil, nil
 	}
+	before := r.Clone(ctx)
 	if err := s.o.Credential.Apply(ctx, m.Who, r); err != nil {
-		return nil, withoutCredential(ctx, err)
+		return nil, nil, withoutCredential(ctx, err)
 	}
+	own = s.o.Known.Learn(before, r)
 	if r.URL.Scheme != at.Scheme || r.URL.Host != at.Host || r.Host != at.Host || r.URL.EscapedPath() != at.EscapedPath() {
-		return nil, withoutCredential(ctx, problem.Said("the credential changes where the request goes"))
+		return nil, nil, withoutCredential(ctx, problem.Said("the credential changes where the request goes"))
 	}
 	for name, values := range r.Header {
 		if !isToken(name) || !oneLine(values...) {
-			return nil, withoutCredential(ctx, problem.Said("the credential can't stand in a header"))
+			return nil, nil, withoutCredential(ctx, problem.Said("the credential can't stand in a header"))
 		}
 	}
-	return r, nil
+	return r, own, nil
 }
 
 // roundTrip sends r once and reads the answer whole.
@@ -103,7 +123,7 @@ func (s *Sender) roundTrip(ctx context.Context, m Message, r *http.Request) (*Re
 		return nil, broken(ctx, err, sent())
 	}
 	defer res.Body.Close()
-	answer, err := s.read(res)
+	answer, err := s.read(m, res)
 	if err != nil {
 		return nil, broken(ctx, err, true)
 	}
@@ -111,7 +131,7 @@ func (s *Sender) roundTrip(ctx context.Context, m Message, r *http.Request) (*Re
 }
 
 // read reads an answer.
-func (s *Sender) read(res *http.Response) (*Response, error) {
+func (s *Sender) read(m Message, res *http.Response) (*Response, error) {
 	if isStream(res.Header) {
 		return nil, errStream
 	}
@@ -129,7 +149,7 @@ func (s *Sender) read(res *http.Response) (*Response, error) {
 		return nil, errMalformed
 	}
 	res.Header.Del("Set-Cookie")
-	return &Response{Status: res.StatusCode, Header: res.Header, MediaType: mediaType(res.Header), Body: body}, nil
+	return &Response{Request: m.Request, Status: res.StatusCode, Header: res.Header, MediaType: mediaType(res.Header), Body: body}, nil
 }
 
 // mediaType returns the media type of an answer, without parameters.

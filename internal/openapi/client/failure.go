@@ -88,9 +88,10 @@ func loggable(err error) error {
 
 // redirected says that the API redirects what isn't followed. What a write did that was redirected is known only where
 // the status says that it is to be sent again as it is.
-func redirected(status int, why string) *failure {
+func redirected(status int, where string) *failure {
 	return &failure{final: true, sent: status != http.StatusTemporaryRedirect && status != http.StatusPermanentRedirect,
-		problem: &problem.Error{Code: problem.Upstream, Detail: fmt.Sprintf("the API redirects (status %d), which is not followed here", status), Kind: "redirect", Err: problem.Said(why)}}
+		problem: &problem.Error{Code: problem.Upstream, Kind: "redirect", Detail: fmt.Sprintf("the API redirects (status %d) %s", status, where),
+			Suggestion: "A redirect is followed to operations that you can call, and nowhere else"}}
 }
 
 // again reports whether another attempt may end otherwise.

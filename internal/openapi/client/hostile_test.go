@@ -17,6 +17,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/netguard"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -50,11 +51,11 @@ var answers = map[string]struct {
 	"drips headers":      {endless("HTTP/1.1 200 OK\r\n", "X: y\r\n", 20*time.Millisecond), "timeout: the API did not answer in time", "", false},
 	"silent":             {func(_ int, c net.Conn) { _, _ = c.Read(make([]byte, 1)) }, "timeout: the API did not answer in time", "", false},
 	"events":             {endless("HTTP/1.1 200 OK\r\nContent-Type: Text/Event-Stream; charset=utf-8\r\n\r\n", "data: x\n\n", 20*time.Millisecond), "unsupported_by_source: the API answers with a stream of events (text/event-stream), which can't be read here", "", false},
-	"redirects 301":      {redirect(301, "http://127.0.0.1:1/x"), "upstream_error: the API redirects (status 301), which is not followed here", "", false},
-	"redirects 307":      {redirect(307, "http://127.0.0.1:1/x"), "upstream_error: the API redirects (status 307), which is not followed here", "", true},
-	"redirects no URL":   {redirect(308, "http://["), "upstream_error: the API redirects (status 308), which is not followed here", "", true},
-	"redirects nowhere":  {says("HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n"), "upstream_error: the API redirects (status 302), which is not followed here", "", false},
-	"redirects in place": {func(n int, c net.Conn) { redirect(307, "/api/"+fmt.Sprint(n))(n, c) }, "upstream_error: the API redirects (status 307), which is not followed here", "", true},
+	"redirects 301":      {redirect(301, "http://127.0.0.1:1/x"), "upstream_error: the API redirects (status 301) elsewhere", "", false},
+	"redirects 307":      {redirect(307, "http://127.0.0.1:1/x"), "upstream_error: the API redirects (status 307) elsewhere", "", true},
+	"redirects no URL":   {redirect(308, "http://["), "upstream_error: the API redirects (status 308) elsewhere", "", true},
+	"redirects nowhere":  {says("HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n"), "upstream_error: the API redirects (status 302) elsewhere", "", false},
+	"redirects in place": {func(n int, c net.Conn) { redirect(307, "/api/"+fmt.Sprint(n))(n, c) }, "upstream_error: the API redirects (status 307) elsewhere", "", true},
 	"too many":           {says("HTTP/1.1 429 Too Many Requests\r\nRetry-After: 5\r\nContent-Length: 0\r\n\r\n"), "rate_limited: the API takes no more calls for now", "", true},
 }
 
@@ -114,6 +115,19 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// anywhere follows all redirects, with the credential's key left out as policy does.
+func anywhere(path, query string) (*request.Request, error) {
+	m := get(path)
+	var pairs []string
+	for pair := range strings.SplitSeq(query, "&") {
+		if !strings.HasPrefix(pair, "key=") {
+			pairs = append(pairs, pair)
+		}
+	}
+	m.Request.Query = strings.Join(pairs, "&")
+	return m.Request, nil
+}
+
 // TestRedirects: what is followed for a GET, and with what; another host never hears of it.
 func TestRedirects(t *testing.T) {
 	other := listen(t, says(fine))
@@ -123,7 +137,7 @@ func TestRedirects(t *testing.T) {
 	}{
 		"path":             {"/api/b", "/api/b?key=" + secret},
 		"relative":         {"b", "/api/b?key=" + secret},
-		"base itself":      {"/api", "/api?key=" + secret},
+		"base itself":      {"/api", "/api/?key=" + secret},
 		"whole":            {"BASE/api/b?c=1", "/api/b?c=1&key=" + secret},
 		"key sent back":    {"/api/b?key=theirs&c=%2F", "/api/b?c=%2F&key=" + secret},
 		"encoded":          {"/api/a%2Fb", "/api/a%2Fb?key=" + secret},
@@ -154,7 +168,9 @@ func TestRedirects(t *testing.T) {
 			})
 			base, host = a.url, strings.TrimPrefix(a.url, "http://")
 			s := sender(t, Options{Base: base + "/api", Credential: credential.Query{Name: "key", Value: secret}, Attempts: 1})
-			res, err := s.Send(t.Context(), get("/a"))
+			m := get("/a")
+			m.Redirected = anywhere
+			res, err := s.Send(t.Context(), m)
 			if tt.want == "" {
 				if problem.CodeOf(err) != problem.Upstream || len(a.requests()) != 1 {
 					t.Error(err, a.requests())
@@ -171,6 +187,17 @@ func TestRedirects(t *testing.T) {
 	}
 	a := listen(t, redirect(302, "/b"))
 	m := get("/a")
+	m.Redirected = func(string, string) (*request.Request, error) {
+		return nil, problem.New(problem.PermissionDenied, "to what you can't call")
+	}
+	if _, err := sender(t, Options{Base: a.url}).Send(t.Context(), m); fmt.Sprint(err) != "upstream_error: the API redirects (status 302) to what you can't call" || len(a.requests()) != 1 {
+		t.Error(err, a.requests())
+	}
+	m.Redirected = anywhere
+	if _, err := sender(t, Options{Base: a.url}).Send(t.Context(), m); fmt.Sprint(err) != "upstream_error: the API redirects (status 302) without end" || len(a.requests()) != 7 {
+		t.Error(err, a.requests())
+	}
+	a = listen(t, redirect(302, "/b"))
 	m.Repeat = false // a GET that changes something
 	if _, err := sender(t, Options{Base: a.url}).Send(t.Context(), m); !errors.Is(err, ErrUnsure) || len(a.requests()) != 1 {
 		t.Error(err, a.requests())

@@ -42,10 +42,12 @@ func TestInProcess(t *testing.T) {
 		"map[Accept:[application/json] Authorization:[Bearer s] Content-Type:[application/json] Idempotency-Key:[k] User-Agent:[bailiwick]] {}", got); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff(&Response{Status: 201, Header: http.Header{"X-A": {"b"}, "Content-Type": {"text/html; charset=utf-8"}}, MediaType: "text/html", Body: []byte("<p>")}, res); d != "" {
+	if d := cmp.Diff(&Response{Request: m.Request, Status: 201, Header: http.Header{"X-A": {"b"}, "Content-Type": {"text/html; charset=utf-8"}}, MediaType: "text/html", Body: []byte("<p>")}, res); d != "" {
 		t.Error(d)
 	}
-	if res, err = s.Send(t.Context(), get("/old")); err != nil || string(res.Body) != "Bearer s" {
+	m = get("/old")
+	m.Redirected = anywhere
+	if res, err = s.Send(t.Context(), m); err != nil || string(res.Body) != "Bearer s" {
 		t.Error(res, err)
 	}
 	if res, err = s.Send(t.Context(), get("/none")); err != nil || res.Status != 404 {

@@ -5,27 +5,42 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 // hops is how many redirects are followed.
 const hops = 5
 
 // follow sends m to at, and a GET or HEAD that changes nothing to where the API redirects it: only to the same scheme,
-// host and port, and below the prefix.
+// host and port, below the prefix, and as m.Redirected writes it anew.
 func (s *Sender) follow(ctx context.Context, m Message, at *url.URL) (*Response, *failure) {
 	for hop := 0; ; hop++ {
 		res, f := s.exchange(ctx, m, at)
 		if f != nil || !redirects(res.Status) {
 			return res, f
 		}
-		if !m.Repeat || m.Request.Method != http.MethodGet && m.Request.Method != http.MethodHead {
-			return nil, redirected(res.Status, "it is followed for reads by GET alone")
+		switch {
+		case m.Redirected == nil || !m.Repeat || m.Request.Method != http.MethodGet && m.Request.Method != http.MethodHead:
+			return nil, redirected(res.Status, "elsewhere")
+		case hop == hops:
+			return nil, redirected(res.Status, "without end")
 		}
-		if hop == hops {
-			return nil, redirected(res.Status, "it redirects without end")
+		to, why := s.next(at, res)
+		if to == nil {
+			return nil, redirected(res.Status, why)
 		}
-		if at, f = s.next(at, res); f != nil {
-			return nil, f
+		path := strings.TrimPrefix(to.EscapedPath(), s.prefix)
+		if path == "" {
+			path = "/"
+		}
+		next, err := m.Redirected(path, to.RawQuery)
+		if err == nil {
+			m.Request = next
+			at, err = s.target(m, next)
+		}
+		if err != nil {
+			return nil, redirected(res.Status, problem.Of(err).Detail)
 		}
 	}
 }
@@ -38,25 +53,25 @@ func redirects(status int) bool {
 	return false
 }
 
-// next returns where res redirects a request to at.
-func (s *Sender) next(at *url.URL, res *Response) (*url.URL, *failure) {
+// next returns where res redirects a request to at; nil and why where that isn't followed.
+func (s *Sender) next(at *url.URL, res *Response) (to *url.URL, why string) {
 	text := res.Header.Get("Location")
 	if text == "" || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' }) {
-		return nil, redirected(res.Status, "to what is no URL")
+		return nil, "to what is no URL"
 	}
 	to, err := at.Parse(text)
 	if err != nil {
-		return nil, redirected(res.Status, "to what is no URL")
+		return nil, "to what is no URL"
 	}
 	if to.Scheme != s.base.Scheme || to.Opaque != "" || to.User != nil || !strings.EqualFold(to.Hostname(), s.base.Hostname()) || port(to) != port(s.base) {
-		return nil, redirected(res.Status, "to another host, scheme or port")
+		return nil, "to another host, scheme or port"
 	}
 	next, ok := s.under(to.EscapedPath())
 	if !ok {
-		return nil, redirected(res.Status, "out of the path of the base URL")
+		return nil, "out of the path of the base URL"
 	}
 	next.RawQuery = to.RawQuery
-	return next, nil
+	return next, ""
 }
 
 func port(u *url.URL) string {

@@ -3,7 +3,7 @@
 // It stands behind policy: it takes a request that was checked and permitted, and puts the asker's credential on it. It
 // sends to the scheme, host, port and path prefix of the configuration alone, whatever addresses its name leads to later
 // on, and wherever the API redirects. It refuses headers that are the gateway's, paths that climb, answers that are too
-// large, too slow or that never end. What changes nothing is tried again; a write is sent once, over a connection of its
+// large, too slow or that never end. Credentials that an answer repeats are masked before anybody reads it. What changes nothing is tried again; a write is sent once, over a connection of its
 // own, and where nobody knows what became of it, the error says so (ErrUnsure).
 package client
 
@@ -33,6 +33,7 @@ type Options struct {
 	Base       string                // scheme, host and path prefix; with a Handler only its path and host count, and "" is http://localhost
 	Handler    http.Handler          // answers in this process, in place of the network
 	Credential credential.Credential // put on every request; nil puts none
+	Known      *credential.Known     // credentials that no answer holds when it leaves, shared with other APIs; nil knows the own alone
 	Timeout    time.Duration         // for one Send with all it repeats; 0 takes 30 s
 	MaxBody    int                   // the most bytes of an answer's body; 0 takes 8 MiB
 	Attempts   int                   // how often what changes nothing is sent; 0 takes 3
@@ -47,10 +48,16 @@ type Message struct {
 	Repeat  bool               // it changes nothing: it may be sent again
 	Key     string             // the header Idempotency-Key; "" for none
 	Who     identity.Principal // whose credential is put on it
+
+	// Redirected returns what is sent where a GET or HEAD that changes nothing is redirected: to path and query,
+	// percent-encoded, below the base URL. Its error, a problem.Error, says where that is as far as Who may know, and ends
+	// the call. Nil follows nothing.
+	Redirected func(path, query string) (*request.Request, error)
 }
 
 // A Response is what an API answered, whatever its status.
 type Response struct {
+	Request   *request.Request // that it answers: of the Message, or what Redirected returned
 	Status    int
 	Header    http.Header // without cookies
 	MediaType string      // lower case, without parameters; "" for none
@@ -87,6 +94,12 @@ func New(o Options) (*Sender, error) {
 		return nil, fmt.Errorf("the base URL %w", err)
 	}
 	o.Timeout, o.MaxBody, o.Attempts = cmp.Or(o.Timeout, 30*time.Second), cmp.Or(o.MaxBody, 8<<20), cmp.Or(o.Attempts, 3)
+	if o.Known == nil {
+		o.Known = &credential.Known{}
+	}
+	if h, ok := o.Credential.(credential.Holder); ok {
+		o.Known.Add(h.Secrets()...)
+	}
 	s := &Sender{o: o, base: &url.URL{Scheme: base.Scheme, Host: base.Host}, prefix: strings.TrimRight(base.EscapedPath(), "/")}
 	if climbs(s.prefix) {
 		return nil, errors.New(`the base URL has a path with a segment "." or ".."`)
@@ -114,7 +127,7 @@ func (s *Sender) Close() { s.close() }
 // without a credential, problem.RateLimited with the time to wait, problem.Timeout, problem.Cancelled and
 // problem.Upstream; see ErrUnsure for those of writes.
 func (s *Sender) Send(ctx context.Context, m Message) (*Response, error) {
-	at, err := s.target(m)
+	at, err := s.target(m, m.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -161,8 +174,7 @@ func (s *Sender) attempts(ctx context.Context, m Message, at *url.URL) (*Respons
 }
 
 // target returns the URL of a message, and refuses what Build doesn't build.
-func (s *Sender) target(m Message) (*url.URL, error) {
-	r := m.Request
+func (s *Sender) target(m Message, r *request.Request) (*url.URL, error) {
 	if r == nil {
 		return nil, &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "no_request"}
 	}

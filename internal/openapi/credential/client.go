@@ -87,6 +87,9 @@ func (c *Client) Renew(_ identity.Principal, r *http.Request) bool {
 	return true
 }
 
+// Secrets implements Holder.
+func (c *Client) Secrets() []string { return []string{c.config.ClientSecret} }
+
 // Close ends connections that are kept.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 

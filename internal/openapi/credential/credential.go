@@ -7,6 +7,7 @@ package credential
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"net/http"
 	"net/url"
@@ -45,6 +46,9 @@ func (h Header) Apply(_ context.Context, _ identity.Principal, r *http.Request) 
 	return nil
 }
 
+// Secrets implements Holder.
+func (h Header) Secrets() []string { return []string{secretOf(h.Value)} }
+
 // Basic is a name and a password in the header Authorization (RFC 7617).
 type Basic struct{ User, Password string }
 
@@ -55,6 +59,15 @@ func (b Basic) Apply(_ context.Context, _ identity.Principal, r *http.Request) e
 	}
 	r.SetBasicAuth(b.User, b.Password)
 	return nil
+}
+
+// Secrets implements Holder. A name without a password is the secret.
+func (b Basic) Secrets() []string {
+	all := []string{b.Password, base64.StdEncoding.EncodeToString([]byte(b.User + ":" + b.Password))}
+	if b.Password == "" {
+		all = append(all, b.User)
+	}
+	return all
 }
 
 // Query is a key in the query of the URL. It takes the place of what the query has by that name.
@@ -75,6 +88,9 @@ func (q Query) Apply(_ context.Context, _ identity.Principal, r *http.Request) e
 	r.URL.RawQuery = strings.Join(append(pairs, url.QueryEscape(q.Name)+"="+url.QueryEscape(q.Value)), "&")
 	return nil
 }
+
+// Secrets implements Holder.
+func (q Query) Secrets() []string { return []string{q.Value} }
 
 // By is what of a principal names its credential.
 type By string
@@ -107,6 +123,17 @@ func (p PerPrincipal) Apply(ctx context.Context, who identity.Principal, r *http
 func (p PerPrincipal) Renew(who identity.Principal, r *http.Request) bool {
 	own, ok := p.own(who).(Renewer)
 	return ok && own.Renew(who, r)
+}
+
+// Secrets implements Holder.
+func (p PerPrincipal) Secrets() []string {
+	var all []string
+	for _, of := range p.Of {
+		if h, ok := of.(Holder); ok {
+			all = append(all, h.Secrets()...)
+		}
+	}
+	return all
 }
 
 func (p PerPrincipal) own(who identity.Principal) Credential {

@@ -155,7 +155,9 @@ func (c *Checker) parameters(f *faults, op *spec.Operation, in, at string, given
 			}
 			continue
 		}
-		v = c.suit(p, v)
+		if p.MediaType == "" {
+			v = c.suit(p.Schema, v)
+		}
 		out = append(out, Value{p, v})
 		key := fmt.Sprintf("%s %s %s", op.ID, in, p.Name)
 		if err := c.against(f, key, p.Schema, v, at+"/"+escape(p.Name)); err != nil {
@@ -207,13 +209,19 @@ func member(of value.Value, name string, fold bool) (value.Value, bool) {
 	return value.Value{}, false
 }
 
-// suit takes text for a number or boolean where the schema wants one, and a number for text.
-func (c *Checker) suit(p spec.Parameter, v value.Value) value.Value {
-	s := c.v.Schema(p.Schema)
-	if len(s.Types) == 0 || p.MediaType != "" {
+// suit takes text for a number or boolean where the schema wants one, and a number for text; in lists too.
+func (c *Checker) suit(r spec.Raw, v value.Value) value.Value {
+	s := c.v.Schema(r)
+	if len(s.Types) == 0 {
 		return v
 	}
 	switch {
+	case v.Kind() == value.Array && s.Items != nil:
+		list := make([]value.Value, len(v.List()))
+		for i, e := range v.List() {
+			list[i] = c.suit(s.Items, e)
+		}
+		return value.OfArray(list)
 	case v.Kind() == value.String && !s.Is("string"):
 		text := v.Text()
 		read, err := value.Read([]byte(text), 1)

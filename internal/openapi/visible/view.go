@@ -24,6 +24,7 @@ type Filter struct {
 	Operation func(op *spec.Operation) bool
 	Schema    func(name string) bool          // by the name that agents know; a hidden one reads as any value
 	Field     func(schema, field string) bool // schema is the named one that declares the field; "" for one in place
+	Parameter func(in, name string) bool      // a hidden one is neither told nor taken
 }
 
 // A View is a document as one principal may see it. It can be used by many at once. The zero View has nothing.
@@ -135,10 +136,11 @@ func (v *View) shortIDs() []string {
 	return slices.Compact(out)
 }
 
-// Parameters returns the parameters of an operation that an agent can give: all but cookies and the gateway's headers.
+// Parameters returns the parameters of an operation that an agent can give: all but cookies, the gateway's headers and what
+// the filter hides.
 func (v *View) Parameters(op *spec.Operation) []spec.Parameter {
 	return slices.DeleteFunc(slices.Clone(op.Parameters), func(p spec.Parameter) bool {
-		return p.In == "cookie" || p.In == "header" && Refused(p.Name)
+		return p.In == "cookie" || p.In == "header" && Refused(p.Name) || v.f.Parameter != nil && !v.f.Parameter(p.In, p.Name)
 	})
 }
 

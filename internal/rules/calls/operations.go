@@ -37,6 +37,13 @@ type Rules struct {
 	OpenBodies  bool                          // see validate.Options
 	Partial     []string                      // the PUTs, as in access.Rule, that leave what they aren't given as it is
 	Synonyms    map[string][]string           // see index.Options
+	Sends       []Place                       // what the credential puts on requests: no agent gives it
+}
+
+// A Place is one of the parameters of a request.
+type Place struct {
+	In   string // header or query
+	Name string // of a header in any case
 }
 
 // A Hidden takes something out of sight. One of the lists must be given.
@@ -81,6 +88,7 @@ type api struct {
 	there      *visible.View // all that there is, for operators
 	hidden     []hidden
 	parameters []parameter
+	routes     []route
 	reaches    reaches
 }
 
@@ -116,7 +124,7 @@ func New(rules map[string]Rules, c *expression.Compiler) (*APIs, error) {
 
 func (a *api) compile(c *expression.Compiler, fail func(pointer string, err error)) {
 	d := a.rules.Document
-	a.there = visible.New(d, nil, visible.Filter{})
+	a.there, a.routes = visible.New(d, nil, visible.Filter{}), routesOf(d)
 	var err error
 	if a.access, err = classify.New(d, a.rules.Access); err != nil {
 		fail("/Access", err)

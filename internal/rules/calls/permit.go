@@ -24,7 +24,10 @@ type Ask struct {
 }
 
 // A Permit is one call that policy lets be made. Only a Reach makes one that works; the zero Permit refuses.
-type Permit struct{ plan *Plan }
+type Permit struct {
+	plan  *Plan
+	reach *Reach
+}
 
 // A Plan is what a Permit lets be sent.
 type Plan struct {
@@ -71,7 +74,7 @@ func (r *Reach) Permit(who identity.Principal, ask Ask) (Permit, error) {
 		return Permit{}, err
 	}
 	plan.Before = r.before(who, op, ask.Arguments)
-	return Permit{plan}, nil
+	return Permit{plan, r}, nil
 }
 
 // suits refuses a write that is asked for as a read, and the other way round: clients show people which of the two tools
@@ -101,6 +104,9 @@ func (r *Reach) plan(who identity.Principal, op *spec.Operation, args validate.A
 	if err != nil {
 		return nil, err
 	}
+	if err := r.leads(who, op, built.Path); err != nil {
+		return nil, err
+	}
 	body, _ := checked.Body()
 	class := r.View.Class(op)
 	return &Plan{API: r.Name, Operation: op, Class: class, Mode: r.api.mode(class), Partial: r.api.partial(op), View: r.View, Whole: r.api.whole, Arguments: args, Body: body, Request: built, Who: who}, nil
@@ -116,7 +122,7 @@ func (r *Reach) before(who identity.Principal, op *spec.Operation, args validate
 			continue
 		}
 		if plan, err := r.plan(who, reads, validate.Arguments{Path: args.Path}); err == nil {
-			return &Permit{plan}
+			return &Permit{plan, r}
 		}
 	}
 	return nil

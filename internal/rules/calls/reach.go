@@ -157,6 +157,11 @@ func (a *api) see(list identity.List, hides []bool) *Reach {
 			})
 		},
 		Field: fields(out),
+		Parameter: func(in, name string) bool {
+			return !slices.ContainsFunc(a.rules.Sends, func(p Place) bool {
+				return p.In == in && (p.Name == name || in == "header" && strings.EqualFold(p.Name, name))
+			})
+		},
 	})
 	r := &Reach{Name: a.name, Description: a.rules.Description, View: v, api: a, hidden: map[string]bool{}, checker: validate.New(v, validate.Options{OpenBodies: a.rules.OpenBodies})}
 	for _, op := range v.Operations() {
