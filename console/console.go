@@ -22,6 +22,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/console/internal/session"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/gate"
 	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -131,7 +132,7 @@ func (c *Console) Handler() http.Handler {
 	guarded := http.NewCrossOriginProtection()
 	guarded.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { c.fail(w, r, http.StatusForbidden) }))
 	inner := guarded.Handler(c.unrouted(mux))
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return edge.Timed(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		harden(w.Header())
 		defer c.recovered(w, r)
 		if c.options.Allow != nil {
@@ -142,7 +143,7 @@ func (c *Console) Handler() http.Handler {
 			}
 		}
 		inner.ServeHTTP(w, r)
-	})
+	}), edge.Options{})
 }
 
 // harden sets what every answer says.

@@ -8,12 +8,12 @@ import (
 	"mime"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/gate"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -25,12 +25,9 @@ const modernVersion = "2026-07-28"
 
 const metaVersion = "io.modelcontextprotocol/protocolVersion"
 
-// bodyTimeout is how long a body may take to arrive.
-const bodyTimeout = 30 * time.Second
-
 // Handler serves /mcp, /healthz (the process lives), /readyz (it can answer), /tools (for people) and what Resource says
-// at its well-known addresses. It can be mounted in any program; the sizes and timeouts of connections are then up to
-// that program.
+// at its well-known addresses. It can be mounted in any program; the number of connections is then up to that program;
+// bodies and answers have their times all the same.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/mcp", s.guard(s.serveMCP))
@@ -43,7 +40,7 @@ func (s *Server) Handler() http.Handler {
 	if s.options.Resource != nil {
 		s.options.Resource.Mount(mux)
 	}
-	return mux
+	return edge.Timed(mux, s.edge())
 }
 
 // guard answers for a handler that panics, so that the client learns no more than that.
@@ -158,11 +155,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) ([]byte, *wire.Fau
 		f.Status = http.StatusUnsupportedMediaType
 		return nil, f
 	}
-	// The server has no read timeout, which would end streams. Not every ResponseWriter can set a deadline.
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.options.MaxBody))
-	_ = control.SetReadDeadline(time.Time{})
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		f := wire.Invalid(fmt.Sprintf("Request body exceeds %d bytes", s.options.MaxBody))
 		f.Status = http.StatusRequestEntityTooLarge

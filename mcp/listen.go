@@ -2,12 +2,11 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
-	"time"
+
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
 // Listen opens addr ("127.0.0.1:8420"). It refuses an address that other machines can reach when nobody would have
@@ -28,32 +27,12 @@ func (s *Server) Listen(addr string) (net.Listener, error) {
 	return l, nil
 }
 
-// Serve serves h, which contains Handler, on l until ctx ends. It then lets the calls in flight end, for as long
-// as Options.ShutdownTimeout, and closes all else.
+// Serve serves h, which contains Handler, on l until ctx ends, within the bounds of connections. It then lets the calls
+// in flight end, for as long as Options.ShutdownTimeout, and closes all else.
 func (s *Server) Serve(ctx context.Context, l net.Listener, h http.Handler) error {
-	srv := &http.Server{
-		Handler: h,
-		// There is no read or write timeout, which would end event streams; bodies have a deadline of their own.
-		ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
-	}
-	srv.RegisterOnShutdown(s.close) // streams have no end of their own
-	ended := make(chan error, 1)
-	stop := context.AfterFunc(ctx, func() {
-		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.options.ShutdownTimeout)
-		defer cancel()
-		err := srv.Shutdown(late)
-		if err != nil {
-			err = errors.Join(fmt.Errorf("calls were still running after %s: %w", s.options.ShutdownTimeout, err), srv.Close())
-		}
-		ended <- err
-	})
-	err := srv.Serve(l)
-	if !stop() && errors.Is(err, http.ErrServerClosed) {
-		err = <-ended
-	}
+	front := edge.New(h, s.edge())
+	front.OnShutdown(s.close) // streams have no end of their own
+	err := front.Serve(ctx, l)
 	if closing := s.Close(); err == nil {
 		err = closing
 	}
@@ -61,4 +40,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, h http.Handler) erro
 		return fmt.Errorf("serving: %w", err)
 	}
 	return nil
+}
+
+func (s *Server) edge() edge.Options {
+	o := &s.options
+	return edge.Options{Connections: o.Connections, PerAddress: o.ConnectionsEach, Grace: o.ShutdownTimeout, Refused: o.Refused, Log: o.Logger}
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/gate"
 	"github.com/bailiwick-dev/bailiwick/internal/mcpobserve"
 	"github.com/bailiwick-dev/bailiwick/internal/oauthmeta"
+	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/mcp/internal/sealed"
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
@@ -56,6 +57,7 @@ type Options struct {
 	Instructions string  // for the agent, at the start
 	Logger       *slog.Logger
 	Observer     mcpobserve.Observer // is told of every request; nil tells nobody
+	Refused      *refused.Log        // is told of every request that is refused; nil tells Logger
 	Metrics      http.Handler        // serves /metrics to who has the scope operator or audit; nil serves none
 
 	// Tokens authenticates `Authorization: Bearer` and `X-MCP-API-Key`. Authenticate, when set, decides instead of
@@ -83,6 +85,8 @@ type Options struct {
 	SessionTimeout  time.Duration // after which an idle one ends; 0 takes 30 minutes
 	Heartbeat       time.Duration // between progress notifications; 0 takes 2 s, negative sends none
 	ShutdownTimeout time.Duration // for calls in flight; 0 takes 10 s
+	Connections     int           // open at a time under Serve; 0 takes 4,096, and at most half of the files that the process may open
+	ConnectionsEach int           // of one IPv4 address or IPv6 /64; 0 takes a quarter of Connections
 
 	Ready  func(context.Context) error // for /readyz; nil is always ready
 	Notes  func() []string             // what /readyz says besides that it is ready, for anybody; nil says nothing
@@ -153,6 +157,9 @@ func New(o Options) (*Server, error) {
 	o.SessionTimeout = cmp.Or(o.SessionTimeout, 30*time.Minute)
 	o.Heartbeat = cmp.Or(o.Heartbeat, 2*time.Second)
 	o.ShutdownTimeout = cmp.Or(o.ShutdownTimeout, 10*time.Second)
+	if o.Refused == nil {
+		o.Refused = refused.New(o.Logger, nil)
+	}
 	states, err := sealed.New(o.StateKey)
 	if err != nil {
 		return nil, err

@@ -18,6 +18,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/gate"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -85,7 +86,7 @@ func (a *API) Handler() http.Handler {
 		}
 		return problem.New(problem.NotFound, "there is no such path; GET /api/changes lists changes")
 	}))
-	return mux
+	return edge.Timed(mux, edge.Options{})
 }
 
 // A call is one request that is being answered.

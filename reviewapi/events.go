@@ -110,7 +110,6 @@ func (s *stream) send(text string) {
 	if s.err != nil {
 		return
 	}
-	_ = s.control.SetWriteDeadline(time.Now().Add(10 * time.Second)) // who doesn't read is let go
 	if _, s.err = s.w.Write([]byte(text)); s.err == nil {
 		s.err = s.control.Flush()
 	}

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/bailiwick-dev/bailiwick"
@@ -30,10 +29,7 @@ const (
 
 // read reads the body of a POST, of JSON only: no form of another site can send that without asking first.
 func read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(30 * time.Second)) // not every ResponseWriter can set one
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	_ = control.SetReadDeadline(time.Time{})
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, &problem.Error{Code: problem.InvalidArgument, Kind: kindTooLarge, Detail: fmt.Sprintf("the body exceeds %d bytes", maxBody)}
 	}

@@ -11,11 +11,9 @@ import (
 	"flag"
 	"fmt"
 	"log"
-	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
 )
@@ -45,11 +43,10 @@ func run(ctx context.Context, listen string) error {
 		return err
 	}
 	defer d.Close() //nolint:errcheck // it was only read
-	s := &http.Server{Addr: listen, Handler: d.handler(), ReadHeaderTimeout: 10 * time.Second}
-	context.AfterFunc(ctx, func() { s.Close() }) //nolint:errcheck // the program ends
-	fmt.Printf("agents connect to http://%s/agents/mcp as ana or bo, with that as the password too\n", listen)
-	if err := s.ListenAndServe(); err != http.ErrServerClosed {
+	l, err := d.door.Listen(listen)
+	if err != nil {
 		return err
 	}
-	return nil
+	fmt.Printf("agents connect to http://%s/agents/mcp as ana or bo, with that as the password too\n", listen)
+	return d.door.Serve(ctx, l, d.handler()) // within bounds on connections
 }

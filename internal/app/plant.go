@@ -18,6 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/telemetry"
 	"github.com/bailiwick-dev/bailiwick/internal/tools/changes"
@@ -45,6 +46,7 @@ type Plant struct {
 	latest   atomic.Pointer[config.Config] // Config, for who asks while it may be replaced; nil until Console
 
 	Telemetry *telemetry.Telemetry // nil when nobody is told anything
+	Refused   *refused.Log         // takes what doors refuse; nil unless p is Observed
 	sources   map[string]source.Source
 	opened    []config.Source // those that it was built with
 
@@ -202,7 +204,8 @@ func (p *Plant) Door() mcp.Options {
 		Anonymous: c.Auth.Anonymous, AllowedOrigins: c.Server.Origins, AllowedHosts: c.Server.Hosts,
 		MaxBody: int64(c.Server.MaxBody), Concurrency: c.Server.Concurrency, Queue: c.Server.Queue, Heartbeat: c.Server.Heartbeat,
 		Sessions: c.Server.Sessions.Max, SessionsEach: c.Server.Sessions.Each, SessionTimeout: c.Server.Sessions.Idle,
-		Results: Forms(c),
+		Results: Forms(c), Refused: p.Refused,
+		Connections: c.Server.Connections.Max, ConnectionsEach: c.Server.Connections.Each,
 	}
 	if !c.Auth.TokensOff {
 		o.Tokens = p.Tokens

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -12,6 +13,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
+	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/internal/telemetry"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/source"
@@ -24,15 +27,22 @@ func Observed(ctx context.Context, c *config.Config, log *slog.Logger) (*Plant, 
 		o.Traces = &telemetry.Traces{OTLP: telemetry.OTLP(t.OTLP), Sample: t.Sample, Environment: t.Environment}
 	}
 	if c.Log.Quiet && o.Traces == nil && c.Server.Metrics == (config.Metrics{}) {
-		p := &Plant{Config: c, serves: true}
+		p := &Plant{Config: c, serves: true, Refused: refused.New(log, nil)}
+		p.closers = []func() error{p.endRefused}
 		return p, p.open(ctx)
 	}
 	t, err := telemetry.New(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	p := &Plant{Config: c, Telemetry: t, serves: true, closers: []func() error{func() error { return t.Close(ctx) }}}
+	p := &Plant{Config: c, Telemetry: t, serves: true, Refused: refused.New(log, t.Refused)}
+	p.closers = []func() error{func() error { return t.Close(ctx) }, p.endRefused}
 	return p, p.open(ctx)
+}
+
+func (p *Plant) endRefused() error {
+	p.Refused.Close()
+	return nil
 }
 
 // observers are what the gateway tells of calls, and where it records them.
@@ -100,16 +110,16 @@ func (p *Plant) listenMetrics(at string, door http.Handler) error {
 	} else {
 		metrics.Handle("GET /metrics", door)
 	}
-	srv := &http.Server{Handler: metrics, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, WriteTimeout: time.Minute}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = srv.Serve(l) // it ends with Close, and what else may end it shows in that nothing answers
-	}()
+	srv := edge.New(metrics, edge.Options{Connections: 64, PerAddress: 16, Grace: time.Second, Refused: p.Refused})
+	ctx, end := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- srv.Serve(ctx, l) }() // what else may end it shows in that nothing answers
 	p.closers = append(p.closers, func() error {
-		err := srv.Close()
-		<-ended
-		return err
+		end()
+		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+			return err
+		}
+		return nil
 	})
 	return nil
 }

@@ -123,8 +123,15 @@ type Server struct {
 	Concurrency int           // calls at a time
 	Queue       int           // calls that wait for their turn; negative for none
 	Heartbeat   time.Duration // between progress notifications; negative for none
+	Connections Connections
 	Sessions    Sessions
 	Metrics     Metrics
+}
+
+// Connections bounds what is connected at a time. A zero field takes the default.
+type Connections struct {
+	Max  int // of all clients
+	Each int // of one address
 }
 
 // Sessions bounds the sessions of the protocols before 2026-07-28.

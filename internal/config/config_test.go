@@ -200,6 +200,7 @@ server:
   concurrency: 32
   queue: 0
   heartbeat: 5s
+  connections: {max: 500, each: 100}
   sessions: {idle: 10m, max: 50, each: 5}
   metrics: {listen: "127.0.0.1:9464"}
 log: {level: "${LEVEL}", format: text, calls: false}
@@ -333,7 +334,7 @@ func TestParse(t *testing.T) {
 			Tools: identity.List{Except: []string{"get_schema"}}, Actions: identity.List{Only: []string{"issues.close"}}, Classes: identity.List{Only: []string{"issues"}},
 			Filters: map[string]query.Filter{"default": where(t, `{"archived": false, "owner": {"$cel": "principal.owner"}}`)}},
 		Server: config.Server{Origins: []string{"https://app.example"}, Hosts: []string{"agents.example"}, MaxBody: 2_000_000, Concurrency: 32,
-			Queue: -1, Heartbeat: 5 * time.Second, Sessions: config.Sessions{Idle: 10 * time.Minute, Max: 50, Each: 5},
+			Queue: -1, Heartbeat: 5 * time.Second, Connections: config.Connections{Max: 500, Each: 100}, Sessions: config.Sessions{Idle: 10 * time.Minute, Max: 50, Each: 5},
 			Metrics: config.Metrics{Listen: "127.0.0.1:9464"}},
 		Log:      config.Log{Level: slog.LevelWarn, Text: true, Quiet: true},
 		AuditKey: []byte("swordfish swordfish swordfish 32"),

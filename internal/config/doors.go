@@ -73,6 +73,10 @@ func (s *Server) shape() yamlconf.Shape {
 		{Name: "max_body", Doc: "Bytes of a request. Default 1 MiB", Shape: yamlconf.Size(&s.MaxBody, 1000, maxBody)},
 		{Name: "concurrency", Doc: "Calls at a time. Default 64", Shape: yamlconf.Count(&s.Concurrency, 1, 10_000)},
 		{Name: "queue", Doc: "Calls that wait for their turn. Default 256", Shape: yamlconf.OrNone(&s.Queue, yamlconf.Count(&s.Queue, 0, 100_000))},
+		{Name: "connections", Doc: "Connections at a time", Shape: yamlconf.Object([]yamlconf.Key{
+			{Name: "max", Doc: "Of all clients. Default 4096, and at most half of the files that the process may open", Shape: yamlconf.Count(&s.Connections.Max, 1, many)},
+			{Name: "each", Doc: "Of one address, or one IPv6 /64. Default a quarter of max. Behind a proxy, which is one address, raise it", Shape: yamlconf.Count(&s.Connections.Each, 1, many)},
+		}, nil)},
 		{Name: "metrics", Doc: "Where metrics are shown to Prometheus: true at /metrics, to a token with the scope audit or operator; or on an address of their own", Shape: s.Metrics.shape()},
 		{Name: "heartbeat", Doc: "Between progress notifications. Default 2s; 0s sends none", Shape: yamlconf.OrNone(&s.Heartbeat, yamlconf.Span(&s.Heartbeat, 0, time.Minute))},
 		{Name: "sessions", Doc: "Sessions of the protocols before 2026-07-28", Shape: yamlconf.Object([]yamlconf.Key{

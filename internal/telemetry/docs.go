@@ -48,6 +48,7 @@ func (m *metrics) touch() {
 	m.operations.WithLabelValues("", "", "", "", "")
 	m.calls.WithLabelValues("", "", "")
 	m.durations.WithLabelValues("")
+	m.refused.WithLabelValues("", "")
 	for _, v := range []*prometheus.CounterVec{m.rows, m.bytes, m.tokens, m.cost, m.refusals, m.limits, m.responses, m.reloads} {
 		v.WithLabelValues("")
 	}

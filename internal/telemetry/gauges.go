@@ -83,6 +83,9 @@ func (t *Telemetry) Reloaded(err error) {
 	t.metrics.reloadTime.Set(float64(time.Now().UnixMilli()) / 1e3)
 }
 
+// Refused counts a request or a connection that a door refused, by the true kind, which is a word of ours.
+func (t *Telemetry) Refused(door, kind string) { t.metrics.refused.WithLabelValues(door, kind).Inc() }
+
 // Metrics serves the metrics in the formats of Prometheus. It asks nobody who they are.
 func (t *Telemetry) Metrics() http.Handler {
 	return promhttp.HandlerFor(t.registry, promhttp.HandlerOpts{EnableOpenMetrics: true, MaxRequestsInFlight: 4, ErrorHandling: promhttp.HTTPErrorOnError})

@@ -33,6 +33,7 @@ type metrics struct {
 	auditFailures prometheus.Counter
 
 	responses *prometheus.CounterVec
+	refused   *prometheus.CounterVec
 
 	reloads     *prometheus.CounterVec
 	reloadGood  prometheus.Gauge
@@ -73,10 +74,12 @@ func newMetrics(version string) (*prometheus.Registry, *metrics) {
 		auditSeconds:  histogram("bailiwick_audit_append_duration_seconds", "How long the audit took to keep a record.", short).WithLabelValues().(prometheus.Histogram),
 		auditFailures: counter("bailiwick_audit_append_failures_total", "Records that the audit could not keep; their calls were not answered.").WithLabelValues(),
 		responses:     counter("bailiwick_http_responses_total", "Answers over HTTP, by status: 401 counts bad credentials, 503 a full queue.", "status"),
-		reloads:       counter("bailiwick_reloads_total", "How often rules or sources were read again, by result: ok or failed.", "result"),
-		reloadGood:    gauge("bailiwick_last_reload_successful", "1 when what was read last is in force, 0 when it was bad and the older stays."),
-		reloadTime:    gauge("bailiwick_last_reload_timestamp_seconds", "When rules or sources were last read with success."),
-		unsentSpans:   counter("bailiwick_trace_spans_dropped_total", "Spans that could not be sent.").WithLabelValues(),
+		refused: counter("bailiwick_door_refusals_total", "Requests and connections that a door refused before they were calls, by door (mcp, api, console, metrics, http) and true kind.",
+			"door", "kind"),
+		reloads:     counter("bailiwick_reloads_total", "How often rules or sources were read again, by result: ok or failed.", "result"),
+		reloadGood:  gauge("bailiwick_last_reload_successful", "1 when what was read last is in force, 0 when it was bad and the older stays."),
+		reloadTime:  gauge("bailiwick_last_reload_timestamp_seconds", "When rules or sources were last read with success."),
+		unsentSpans: counter("bailiwick_trace_spans_dropped_total", "Spans that could not be sent.").WithLabelValues(),
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "bailiwick_build_info", Help: "1, with the version of the program.",
 		ConstLabels: prometheus.Labels{"version": version, "go_version": runtime.Version()}})

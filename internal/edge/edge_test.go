@@ -1,0 +1,356 @@
+package edge_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
+	"github.com/bailiwick-dev/bailiwick/internal/refused"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// ceiling is how long a test waits for what should come soon.
+const ceiling = 30 * time.Second
+
+// A lobby serves a handler behind the edge, and counts what it refused.
+type lobby struct {
+	addr string
+	mu   sync.Mutex
+	seen map[string]int
+	log  bytes.Buffer
+}
+
+func (l *lobby) refused(kind string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.seen[kind]
+}
+
+// until waits for a condition.
+func until(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	for end := time.Now().Add(ceiling); !cond(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("after %s: not %s", ceiling, what)
+		}
+	}
+}
+
+func open(t *testing.T, o edge.Options, h http.HandlerFunc) *lobby {
+	t.Helper()
+	b := &lobby{seen: map[string]int{}}
+	o.Refused = refused.New(slog.New(slog.NewTextHandler(&b.log, nil)), func(door, kind string) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.seen[kind]++
+	})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.addr = l.Addr().String()
+	ctx, end := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- edge.New(h, o).Serve(ctx, l) }()
+	t.Cleanup(func() {
+		end()
+		if err := <-done; !errors.Is(err, http.ErrServerClosed) && err != nil {
+			t.Error(err)
+		}
+		o.Refused.Close()
+	})
+	return b
+}
+
+// dial connects and sends text.
+func (b *lobby) dial(t *testing.T, text string) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", b.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	if _, err := io.WriteString(c, text); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// ended reports whether the server ends c within the ceiling, and what it sent before.
+func ended(t *testing.T, c net.Conn) string {
+	t.Helper()
+	_ = c.SetReadDeadline(time.Now().Add(ceiling))
+	b, err := io.ReadAll(c)
+	if n, ok := errors.AsType[net.Error](err); ok && n.Timeout() {
+		t.Fatalf("the connection was held; it got %q", b)
+	}
+	return string(b)
+}
+
+func ok(w http.ResponseWriter, r *http.Request) {
+	if _, err := io.ReadAll(r.Body); err != nil {
+		http.Error(w, "the body did not arrive", http.StatusBadRequest)
+		return
+	}
+	_, _ = io.WriteString(w, "ok\n")
+}
+
+func refuse(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusUnauthorized) }
+
+const short = 150 * time.Millisecond
+
+// TestBodyNeverArrives: whoever announces a body and sends none is answered at once when refused, and is let go in
+// either case.
+func TestBodyNeverArrives(t *testing.T) {
+	for name, c := range map[string]struct {
+		h    http.HandlerFunc
+		want string
+	}{
+		"read":    {ok, "400"},
+		"refused": {refuse, "401"},
+		"ignored": {func(http.ResponseWriter, *http.Request) {}, "200"},
+		"stream": {func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(w, ": here\n\n")
+			_ = http.NewResponseController(w).Flush()
+		}, "200"},
+	} {
+		for _, length := range []string{"Content-Length: 10", "Transfer-Encoding: chunked", "Content-Length: 1000000"} {
+			t.Run(name+" "+length, func(t *testing.T) {
+				t.Parallel()
+				b := open(t, edge.Options{Body: short, Linger: short}, c.h)
+				got := ended(t, b.dial(t, "POST /any HTTP/1.1\r\nHost: a\r\n"+length+"\r\n\r\n"))
+				if !strings.HasPrefix(got, "HTTP/1.1 "+c.want) || !strings.Contains(got, "Connection: close") {
+					t.Errorf("got %q", got)
+				}
+				if name == "read" && b.refused("body_late") != 1 {
+					t.Errorf("refused: %v", b.seen)
+				}
+			})
+		}
+	}
+}
+
+// TestRefusedBeforeBody: who is refused hears of it at once, however long the body may take.
+func TestRefusedBeforeBody(t *testing.T) {
+	b := open(t, edge.Options{Body: time.Hour, Linger: short}, refuse)
+	if got := ended(t, b.dial(t, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n")); !strings.HasPrefix(got, "HTTP/1.1 401") {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestHalfClosed: a client that sends no more, and one that sends half a body, hold nothing.
+func TestHalfClosed(t *testing.T) {
+	b := open(t, edge.Options{Body: time.Hour, Header: time.Hour, Linger: short}, ok)
+	for _, text := range []string{"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf", "POST / HT", ""} {
+		c := b.dial(t, text)
+		if err := c.(*net.TCPConn).CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+		ended(t, c)
+	}
+}
+
+// TestSlowHeader: a header that doesn't arrive ends its connection.
+func TestSlowHeader(t *testing.T) {
+	b := open(t, edge.Options{Header: short}, ok)
+	ended(t, b.dial(t, "POST / HTTP/1.1\r\nHost: a\r\nX-Slow: "))
+	until(t, "told of", func() bool { return b.refused("header_late") > 0 })
+}
+
+// TestSlowReader: an answer, and an event of a stream, that nobody takes ends its connection and its handler.
+func TestSlowReader(t *testing.T) {
+	for _, kind := range []string{"application/json", "text/event-stream"} {
+		t.Run(kind, func(t *testing.T) {
+			done := make(chan struct{})
+			b := open(t, edge.Options{Answer: short, Event: short, Rate: 1 << 40}, func(w http.ResponseWriter, r *http.Request) {
+				defer close(done)
+				w.Header().Set("Content-Type", kind)
+				part := bytes.Repeat([]byte("x"), 1<<20)
+				for range 1000 { // more than the buffers of both ends
+					if _, err := w.Write(part); err != nil {
+						return
+					}
+				}
+				t.Error("all was taken")
+			})
+			b.dial(t, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+			select {
+			case <-done:
+			case <-time.After(ceiling):
+				t.Fatal("the handler is held")
+			}
+			until(t, "told of", func() bool { return b.refused("answer_not_taken") >= 1 })
+		})
+	}
+}
+
+// TestStreamLives: a stream goes on for longer than any deadline, while its events are taken, and so does a call whose
+// answer takes longer to make than to send.
+func TestStreamLives(t *testing.T) {
+	for _, kind := range []string{"application/json", "text/event-stream"} {
+		b := open(t, edge.Options{Answer: short, Event: short, Body: short}, func(w http.ResponseWriter, r *http.Request) {
+			if _, err := io.ReadAll(r.Body); err != nil {
+				t.Error(err)
+			}
+			w.Header().Set("Content-Type", kind)
+			for range 4 {
+				time.Sleep(2 * short)
+				if r.Context().Err() != nil {
+					t.Error("the client has not gone")
+				}
+				_, _ = io.WriteString(w, "data: 1\n\n")
+				if err := http.NewResponseController(w).Flush(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		c := b.dial(t, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}")
+		res, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(res.Body); strings.Count(string(got), "data") != 4 || err != nil {
+			t.Errorf("%s: got %q, %v", kind, got, err)
+		}
+	}
+}
+
+// TestTwoLengths: a request whose body has two lengths is refused, as the first of a connection and as a later one; so
+// is what shares a packet with the request before it.
+func TestTwoLengths(t *testing.T) {
+	const good = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}"
+	const both = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+	reached := 0
+	b := open(t, edge.Options{Linger: short}, func(w http.ResponseWriter, r *http.Request) {
+		reached++
+		ok(w, r)
+	})
+	for _, text := range []string{both, strings.ReplaceAll(both, "Content-Length", "content-LENGTH"), strings.ReplaceAll(both, "\r\n", "\n")} {
+		if got := ended(t, b.dial(t, text)); !strings.HasPrefix(got, "HTTP/1.1 400") || !strings.Contains(got, "send one of them") {
+			t.Errorf("%q: got %q", text, got)
+		}
+	}
+	c := b.dial(t, good)
+	in := bufio.NewReader(c)
+	res, err := http.ReadResponse(in, nil)
+	if err != nil || res.StatusCode != 200 || res.Close {
+		t.Fatal(err, res)
+	}
+	_, _ = io.Copy(io.Discard, res.Body)
+	if _, err := io.WriteString(c, both); err != nil {
+		t.Fatal(err)
+	}
+	if res, err = http.ReadResponse(in, nil); err != nil || res.StatusCode != 400 {
+		t.Fatal(err, res)
+	}
+	if b.refused("two_lengths") != 4 || reached != 1 {
+		t.Errorf("refused %v, reached %d", b.seen, reached)
+	}
+	// Of two requests in one packet the first alone is answered, and the client hears that the connection ends.
+	for _, second := range []string{good, both} {
+		if got := ended(t, b.dial(t, good+second)); strings.Count(got, "HTTP/1.1") != 1 || !strings.Contains(got, "Connection: close") {
+			t.Errorf("got %q", got)
+		}
+	}
+	chunked := "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"
+	if got := ended(t, b.dial(t, chunked+both)); strings.Count(got, "HTTP/1.1 200") != 1 || strings.Count(got, "HTTP/1.1") != 1 {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestConnections: an address and all together have bounds; an idle connection gives way; who leaves makes room.
+func TestConnections(t *testing.T) {
+	b := open(t, edge.Options{Connections: 6, PerAddress: 4}, ok)
+	var held []net.Conn
+	for range 4 {
+		held = append(held, b.dial(t, "POST / HTTP/1.1\r\n"))
+	}
+	if got := ended(t, b.dial(t, "")); !strings.HasPrefix(got, "HTTP/1.1 503") || !strings.HasSuffix(got, "soon\n") {
+		t.Errorf("got %q", got)
+	}
+	until(t, "told of", func() bool { return b.refused("connections_of_address") == 1 })
+	_ = held[0].Close()
+	const get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+	var idle net.Conn
+	until(t, "room", func() bool {
+		idle = b.dial(t, get)
+		res, err := http.ReadResponse(bufio.NewReader(idle), nil)
+		return err == nil && res.StatusCode == 200
+	})
+	// All are in use but one, which is idle: a new one takes its place.
+	until(t, "the idle one giving way", func() bool {
+		c := b.dial(t, get)
+		res, err := http.ReadResponse(bufio.NewReader(c), nil)
+		return err == nil && res.StatusCode == 200
+	})
+	ended(t, idle)
+}
+
+// TestAll: the bound of all holds where that of an address doesn't.
+func TestAll(t *testing.T) {
+	b := open(t, edge.Options{Connections: 2, PerAddress: 5}, ok)
+	for range 2 {
+		b.dial(t, "POST / HTTP/1.1\r\n")
+	}
+	if got := ended(t, b.dial(t, "")); !strings.HasPrefix(got, "HTTP/1.1 503") {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestTimedAlone: without a Server, as in a program that mounts a door, bodies and answers have their deadlines too.
+func TestTimedAlone(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := edge.Options{Body: short, Linger: short}
+	s := &http.Server{Handler: edge.Timed(edge.Timed(http.HandlerFunc(ok), o), o)}
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(l) }()
+	defer func() {
+		_ = s.Close()
+		<-done
+	}()
+	b := &lobby{addr: l.Addr().String()}
+	if got := ended(t, b.dial(t, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n")); !strings.HasPrefix(got, "HTTP/1.1 400") {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestPanic: a handler that gives up ends the connection, and nothing says that all went well.
+func TestPanic(t *testing.T) {
+	b := open(t, edge.Options{}, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	if got := ended(t, b.dial(t, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")); got != "" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestKeepAlive(t *testing.T) {
+	b := open(t, edge.Options{}, ok)
+	c := b.dial(t, "")
+	in := bufio.NewReader(c)
+	for i := range 20 {
+		text := fmt.Sprintf(`{"n":%d}`, i)
+		_, _ = fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s", len(text), text)
+		res, err := http.ReadResponse(in, nil)
+		if err != nil || res.StatusCode != 200 || res.Close {
+			t.Fatal(i, err, res)
+		}
+		_, _ = io.Copy(io.Discard, res.Body)
+	}
+}

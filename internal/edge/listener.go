@@ -1,0 +1,113 @@
+package edge
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/internal/refused"
+)
+
+// A listener accepts connections within the bounds. Over them, the connection that has been idle for longest gives way;
+// where none is idle, the new one is refused.
+type listener struct {
+	net.Listener
+	options *Options
+
+	mu    sync.Mutex
+	open  map[*conn]struct{}
+	count map[netip.Prefix]int
+}
+
+func (s *Server) bounded(l net.Listener) *listener {
+	return &listener{Listener: l, options: &s.options, open: map[*conn]struct{}{}, count: map[netip.Prefix]int{}}
+}
+
+// full is the answer to a connection that is one too many.
+const full = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nRetry-After: 1\r\nConnection: close\r\n" +
+	"Content-Length: 62\r\n\r\nToo many connections at a time; close some, or try again soon\n"
+
+// Accept implements net.Listener.
+func (l *listener) Accept() (net.Conn, error) {
+	for {
+		raw, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		c := &conn{Conn: raw, listener: l, remote: addressOf(raw.RemoteAddr())}
+		kind := l.admit(c)
+		if kind == "" {
+			return c, nil
+		}
+		l.options.Refused.Note(context.Background(), refused.Refusal{Door: "http", Kind: kind, Remote: c.remote})
+		// A fresh connection takes this at once, or has gone.
+		_ = raw.SetWriteDeadline(time.Now().Add(50 * time.Millisecond))
+		_, _ = raw.Write([]byte(full))
+		_ = raw.Close()
+	}
+}
+
+func addressOf(a net.Addr) netip.Addr {
+	p, _ := netip.ParseAddrPort(a.String()) // a connection of another kind has the zero address, and shares it
+	return p.Addr()
+}
+
+// admit counts c in, or says which bound refuses it.
+func (l *listener) admit(c *conn) (refusal string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	from := refused.Network(c.remote)
+	if l.count[from] >= l.options.PerAddress && !l.evict(func(o *conn) bool { return refused.Network(o.remote) == from }) {
+		return "connections_of_address"
+	}
+	if len(l.open) >= l.options.Connections && !l.evict(func(*conn) bool { return true }) {
+		return "connections"
+	}
+	l.open[c] = struct{}{}
+	l.count[from]++
+	return ""
+}
+
+// evict ends the connection that has been idle for longest among those that are meant. l.mu is held.
+func (l *listener) evict(meant func(*conn) bool) bool {
+	var oldest *conn
+	var since time.Time
+	for c := range l.open {
+		if at := c.idleSince(); !at.IsZero() && meant(c) && (oldest == nil || at.Before(since)) {
+			oldest, since = c, at
+		}
+	}
+	if oldest == nil {
+		return false
+	}
+	l.drop(oldest)
+	_ = oldest.Conn.Close() // net/http closes it again, and is the one to tell of it
+	return true
+}
+
+// drop counts c out, once. l.mu is held.
+func (l *listener) drop(c *conn) {
+	if _, ok := l.open[c]; !ok {
+		return
+	}
+	delete(l.open, c)
+	from := refused.Network(c.remote)
+	if l.count[from]--; l.count[from] == 0 {
+		delete(l.count, from)
+	}
+}
+
+// moved keeps the state of a connection as net/http reports it.
+func moved(c net.Conn, state http.ConnState) {
+	if c, ok := c.(*conn); ok {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.idle = time.Time{}
+		if state == http.StateIdle {
+			c.idle = time.Now()
+		}
+	}
+}
