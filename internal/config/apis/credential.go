@@ -41,7 +41,8 @@ type Each struct {
 	Of    map[string]Credential
 }
 
-// Sends returns the parameters that c puts on requests itself.
+// Sends returns the parameters that c puts on requests itself, in order, but for the header Authorization, which agents
+// never give.
 func (c *Credential) Sends() []calls.Place {
 	switch {
 	case c == nil:
@@ -55,9 +56,10 @@ func (c *Credential) Sends() []calls.Place {
 		for _, of := range c.Each.Of {
 			all = append(all, of.Sends()...)
 		}
-		return all
+		slices.SortFunc(all, func(a, b calls.Place) int { return strings.Compare(a.In+a.Name, b.In+b.Name) })
+		return slices.Compact(all)
 	}
-	return []calls.Place{{In: "header", Name: "Authorization"}}
+	return nil
 }
 
 // credential is an object with one of the kinds; each says whether principals may have their own.
