@@ -114,6 +114,9 @@ func (s *Set) check(t *Tool) (*checked, error) {
 	if t.bind != nil {
 		t.Handle = t.bind(s)
 	}
+	if t.fault != nil {
+		return nil, t.fault
+	}
 	schema, err := argcheck.Compile(t.Input)
 	switch {
 	case err != nil:

@@ -60,7 +60,8 @@ type Tool struct {
 	// there is no such tool. Nil offers it to all.
 	Offered func(who identity.Principal) bool
 
-	bind func(*Set) Handler // makes Handle for a tool that works on the set it is in; nil for all others
+	fault error              // why Typed could not describe it
+	bind  func(*Set) Handler // makes Handle for a tool that works on the set it is in; nil for all others
 }
 
 // Summary returns the first sentence of t's description.

@@ -73,8 +73,8 @@ func TestDesk(t *testing.T) {
 			`"0194b278-9ec8-7336-939c-d937258146b6","Limit how many times the sign-in flow tries a saved card again","Critical"` + "\n" +
 			`"0195474c-4680-775c-a4a2-9714a8834ca2","As a merchandiser I can export each basket I may see","Critical"` + "\n" +
 			`"0195945f-7a00-749e-90bb-de7d13c2cd53","Write the migration for the new invoice columns","Critical"`},
-		{"ana", "count_objects", map[string]any{"class_name": "comments"}, `not_found: there is no class "comments"; get_all_schemas lists the classes`},
-		{"ana", "untouched_issues", map[string]any{"days": 0}, "invalid_argument: days is at least 1; got 0"},
+		{"ana", "count_objects", map[string]any{"class_name": "comments"}, "not_found: there is no class \"comments\" (at /class_name)\n→ get_all_schemas lists the classes"},
+		{"ana", "untouched_issues", map[string]any{"days": 0}, "invalid_argument: days is from 1 to 365"},
 	} {
 		s, err := speak(tt.who)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/prompt"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/tool"
@@ -28,30 +29,35 @@ func standup() prompt.Prompt {
 	}
 }
 
-// untouched is a tool of the desk's own. It goes through the same scopes, limits, policy and audit as the others: it counts
-// no issue that its caller couldn't have counted.
+type age struct {
+	Days int `json:"days" jsonschema:"how long nobody has touched them"`
+}
+
+type number struct {
+	Count int64 `json:"count"`
+}
+
+func (n number) String() string { return fmt.Sprintf("%d issues", n.Count) }
+
+// untouched is a tool of the desk's own: its schemas are those of the structs. It goes through the same scopes, limits, policy and audit
+// as the others, so it counts no issue that its caller couldn't have counted.
 func untouched() tool.Tool {
-	return tool.Tool{
+	return tool.Typed(tool.Tool{
 		Name:        "untouched_issues",
 		Title:       "Untouched issues",
 		Description: "How many issues nobody has touched for some days. Use it before planning a clean-up.",
-		Input: []byte(`{"type": "object", "additionalProperties": false, "required": ["days"], "properties": {
-			"days": {"type": "integer", "minimum": 1, "maximum": 365}}}`),
-		Output:      []byte(`{"type": "object", "required": ["count"], "properties": {"count": {"type": "integer"}}}`),
 		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true},
 		Category:    tool.Custom,
 		Timeout:     10 * time.Second,
-		Handle: func(ctx context.Context, call *bailiwick.Call, args value.Value) (tool.Result, error) {
-			days, _ := args.Get("days")
-			before := demo.Clock().AddDate(0, 0, -int(days.Int()))
-			n, _, err := call.Count(ctx, &query.Count{Class: "issues",
-				Where: query.Compare{Path: query.Path{"updated_at"}, Op: query.Lt, Value: value.OfTime(before)}})
-			if err != nil {
-				return tool.Result{}, err
-			}
-			return tool.Result{Structured: fmt.Appendf(nil, `{"count":%d}`, n), Text: fmt.Sprintf("%d issues", n)}, nil
-		},
-	}
+	}, func(ctx context.Context, call *bailiwick.Call, in age) (number, error) {
+		if in.Days < 1 || in.Days > 365 {
+			return number{}, problem.New(problem.InvalidArgument, "days is from 1 to 365")
+		}
+		before := demo.Clock().AddDate(0, 0, -in.Days)
+		n, _, err := call.Count(ctx, &query.Count{Class: "issues",
+			Where: query.Compare{Path: query.Path{"updated_at"}, Op: query.Lt, Value: value.OfTime(before)}})
+		return number{n}, err
+	})
 }
 
 // triage hands a part of its work to a sub-principal: it sees issues that nobody works on and nothing else, so whatever

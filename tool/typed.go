@@ -1,0 +1,88 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A TypedHandler answers one call with Go values: in holds the arguments, and what it returns becomes the structured result.
+type TypedHandler[In, Out any] func(ctx context.Context, call *bailiwick.Call, in In) (Out, error)
+
+// Typed returns t with the handler h, and with the schemas of In and Out where t has none of its own.
+//
+// In and Out are structs. Their schemas follow encoding/json: the name of a member is that of its json tag, members with omitempty or
+// omitzero are optional, a jsonschema tag is the description, and unknown members are refused. A rule that Go types can't express, such
+// as a minimum, needs an Input written by hand. Integers keep every digit; a member of type value.Value takes any JSON.
+//
+// The text of a result is what its String method returns, and its JSON where it has none. A type without a schema (a function, a channel,
+// a map whose keys are no strings, a type that contains itself) is reported by NewSet and Add.
+func Typed[In, Out any](t Tool, h TypedHandler[In, Out]) Tool {
+	if t.Input == nil {
+		t.Input, t.fault = schemaFor[In]()
+	}
+	if t.Output == nil && t.fault == nil {
+		t.Output, t.fault = schemaFor[Out]()
+	}
+	if h == nil {
+		return t
+	}
+	t.Handle = func(ctx context.Context, call *bailiwick.Call, args value.Value) (Result, error) {
+		var in In
+		if err := json.Unmarshal(args.AppendJSON(nil), &in); err != nil {
+			return Result{}, &problem.Error{Code: problem.InvalidArgument, Err: err,
+				Detail: fmt.Sprintf("the arguments don't fit the tool %s; list_tools shows its input schema", t.Name)}
+		}
+		out, err := h(ctx, call, in)
+		if err != nil {
+			return Result{}, err
+		}
+		structured, err := json.Marshal(out)
+		if err != nil {
+			return Result{}, fmt.Errorf("tool %s: encode the result: %w", t.Name, err)
+		}
+		text := string(structured)
+		if s, ok := any(out).(fmt.Stringer); ok {
+			text = s.String()
+		}
+		return Result{Structured: structured, Text: text}, nil
+	}
+	return t
+}
+
+// schemaFor returns the JSON Schema of a struct in the form that every client can load: a closed object, one type for each member.
+func schemaFor[T any]() (json.RawMessage, error) {
+	typ := reflect.TypeFor[T]()
+	if typ.Kind() != reflect.Struct {
+		return nil, fmt.Errorf("%s is no struct, so it can't be the arguments or the result of a tool", typ)
+	}
+	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[value.Value](): {Description: "any JSON value"}}})
+	if err != nil {
+		return nil, fmt.Errorf("the schema of %s: %w", typ, err)
+	}
+	single(s)
+	return json.Marshal(s)
+}
+
+// single replaces the lists of types that stand for values which can be null in Go (slices, maps, pointers) by the type of the value:
+// some clients can't load lists. A member that may be absent is optional.
+func single(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	if len(s.Types) == 2 && s.Types[0] == "null" {
+		s.Type, s.Types = s.Types[1], nil
+	}
+	single(s.Items)
+	single(s.AdditionalProperties)
+	for _, p := range s.Properties {
+		single(p)
+	}
+}
