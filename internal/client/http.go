@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -11,6 +10,8 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sse"
 )
 
 // overHTTP sends each request as one POST, whose answer is the response or a stream of events that ends with it.
@@ -82,29 +83,22 @@ func readAll(r io.Reader) ([]byte, error) {
 
 // fromEvents returns the response with the id; notifications before it are dropped.
 func fromEvents(body io.Reader, id int64) (response, error) {
-	lines := newLines(body)
-	var data []byte
-	for lines.Scan() {
-		line := lines.Bytes()
-		if rest, ok := bytes.CutPrefix(line, []byte("data:")); ok {
-			data = append(append(data, bytes.TrimPrefix(rest, []byte(" "))...), '\n')
-			continue
+	var found response
+	err := sse.Read(body, maxMessage, func(e sse.Event) error {
+		r, ok := responseTo(e.Data, id)
+		if !ok {
+			return nil
 		}
-		if len(line) > 0 || len(data) == 0 {
-			continue // another field, or an event without data
-		}
-		if r, ok := responseTo(data, id); ok {
-			return r, nil
-		}
-		data = nil
+		found = r
+		return io.EOF // the rest is for nobody
+	})
+	if found.Result != nil || found.Error != nil {
+		return found, nil
 	}
-	if r, ok := responseTo(data, id); ok {
-		return r, nil
+	if err == nil {
+		err = io.ErrUnexpectedEOF
 	}
-	if err := lines.Err(); err != nil {
-		return response{}, err
-	}
-	return response{}, io.ErrUnexpectedEOF
+	return found, err
 }
 
 // responseTo reads message as the response with the id, and reports whether it is that.
@@ -112,10 +106,4 @@ func responseTo(message []byte, id int64) (response, bool) {
 	var r response
 	ok := json.Unmarshal(message, &r) == nil && string(r.ID) == strconv.FormatInt(id, 10) && (r.Result != nil || r.Error != nil)
 	return r, ok
-}
-
-func newLines(r io.Reader) *bufio.Scanner {
-	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, 0, 64<<10), maxMessage)
-	return lines
 }

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,7 +34,8 @@ func newStream(in io.ReadCloser, out io.WriteCloser) *overStream {
 func (t *overStream) Close() error { return errors.Join(t.out.Close(), t.in.Close()) }
 
 func (t *overStream) read() {
-	lines := newLines(t.in)
+	lines := bufio.NewScanner(t.in)
+	lines.Buffer(make([]byte, 0, 64<<10), maxMessage)
 	for lines.Scan() {
 		var r response
 		if json.Unmarshal(lines.Bytes(), &r) != nil {

@@ -120,7 +120,16 @@ var mayImport = map[string]string{
 	"internal/config/checked":   "internal/rules/schemacheck internal/yamlconf",
 	"internal/config/apis":      "internal/netguard internal/openapi/classify internal/openapi/spec internal/pack internal/rules/calls internal/rules/expression internal/yamlconf problem write",
 	"internal/yamlconf":         "problem query value",
-	"internal/client":           "problem",
+	"internal/client":           "internal/sse problem",
+	"internal/sse":              "",
+
+	// a conversation with a model, over a client
+	"assistant":                    "internal/assistant/anthropic internal/assistant/google internal/assistant/llm internal/assistant/openai internal/client problem",
+	"internal/assistant/llm":       "internal/sse",
+	"internal/assistant/openai":    "internal/assistant/llm internal/sse",
+	"internal/assistant/anthropic": "internal/assistant/llm internal/sse",
+	"internal/assistant/google":    "internal/assistant/llm internal/sse",
+	"internal/assistant/scripted":  "internal/assistant/llm",
 
 	// below what owners declare
 	"internal/rules/template": "identity internal/rules/expression problem value",

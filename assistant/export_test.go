@@ -1,0 +1,15 @@
+package assistant
+
+import (
+	"context"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/internal/assistant/llm"
+)
+
+// DontWait makes a try again without waiting.
+func (a *Assistant) DontWait() {
+	m := a.model.(llm.Retrying)
+	m.Sleep = func(context.Context, time.Duration) error { return nil }
+	a.model = m
+}

@@ -1,0 +1,107 @@
+package assistant
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/assistant/llm"
+)
+
+// A Price is what a model costs, in US dollars per million tokens.
+type Price struct {
+	Input   float64 `json:"input"`
+	Cached  float64 `json:"cached"`  // input that the provider had in its cache
+	Written float64 `json:"written"` // input that it wrote there; 0 is the price of Input
+	Output  float64 `json:"output"`
+}
+
+// Prices returns the table of list prices, by model, as known in November 2025. They change: give Options.Prices what your
+// provider charges. A model whose name goes on after one of these and a hyphen, as those with dates do, costs the same.
+func Prices() map[string]Price {
+	return map[string]Price{
+		"gpt-4o-mini":           {Input: 0.15, Cached: 0.075, Output: 0.60},
+		"gpt-4o":                {Input: 2.50, Cached: 1.25, Output: 10},
+		"gpt-4.1":               {Input: 2, Cached: 0.50, Output: 8},
+		"gpt-4.1-mini":          {Input: 0.40, Cached: 0.10, Output: 1.60},
+		"gpt-4.1-nano":          {Input: 0.10, Cached: 0.025, Output: 0.40},
+		"gpt-5":                 {Input: 1.25, Cached: 0.125, Output: 10},
+		"gpt-5-mini":            {Input: 0.25, Cached: 0.025, Output: 2},
+		"gpt-5-nano":            {Input: 0.05, Cached: 0.005, Output: 0.40},
+		"claude-haiku-4-5":      {Input: 1, Cached: 0.10, Written: 1.25, Output: 5},
+		"claude-sonnet-4-5":     {Input: 3, Cached: 0.30, Written: 3.75, Output: 15},
+		"claude-opus-4-5":       {Input: 5, Cached: 0.50, Written: 6.25, Output: 25},
+		"gemini-2.5-flash":      {Input: 0.30, Cached: 0.03, Output: 2.50},
+		"gemini-2.5-flash-lite": {Input: 0.10, Cached: 0.01, Output: 0.40},
+		"gemini-2.5-pro":        {Input: 1.25, Cached: 0.125, Output: 10},
+	}
+}
+
+// price returns what the model costs, or nil where that is unknown. A local one costs nothing unless a price is given.
+func (p Provider) price(prices map[string]Price, model string) *Price {
+	best := ""
+	for name := range prices {
+		if model == name || strings.HasPrefix(model, name+"-") && dated(model[len(name)+1:]) {
+			best = max(best, name)
+		}
+	}
+	if found, ok := prices[best]; ok {
+		return &found
+	}
+	if kinds()[p.Name].local {
+		return &Price{}
+	}
+	return nil
+}
+
+// dated reports whether the end of a model's name is a date or a version, and not another kind of model.
+func dated(end string) bool {
+	return end == "latest" || end != "" && strings.Trim(end, "0123456789-") == ""
+}
+
+// A Usage is what was used: requests to the provider, its tokens as it counts them, and what they cost in US dollars.
+type Usage struct {
+	Requests int     `json:"requests"`
+	Input    int     `json:"input_tokens"`
+	Cached   int     `json:"cached_tokens"` // of Input
+	Output   int     `json:"output_tokens"`
+	Cost     float64 `json:"cost_usd"`
+	Unpriced string  `json:"unpriced,omitempty"` // a model that was used and whose price is unknown: Cost leaves it out
+}
+
+// Add returns both together.
+func (u Usage) Add(v Usage) Usage {
+	sum := Usage{u.Requests + v.Requests, u.Input + v.Input, u.Cached + v.Cached, u.Output + v.Output, u.Cost + v.Cost, u.Unpriced}
+	if sum.Unpriced == "" {
+		sum.Unpriced = v.Unpriced
+	}
+	return sum
+}
+
+// String returns the usage in one line: "84 in + 120 out = 204 tokens $0.000101".
+func (u Usage) String() string {
+	text := fmt.Sprintf("%d in", u.Input)
+	if u.Cached > 0 {
+		text += fmt.Sprintf(" (%d cached)", u.Cached)
+	}
+	text += fmt.Sprintf(" + %d out = %d tokens $%.6f", u.Output, u.Input+u.Output, u.Cost)
+	if u.Unpriced != "" {
+		text += " (the price of " + u.Unpriced + " is unknown and counts as 0)"
+	}
+	return text
+}
+
+// spent returns the usage of one request.
+func (a *Assistant) spent(u llm.Usage) Usage {
+	sum := Usage{Requests: 1, Input: u.Input, Cached: u.Cached, Output: u.Output}
+	if a.price == nil {
+		sum.Unpriced = a.name
+		return sum
+	}
+	written := a.price.Written
+	if written == 0 {
+		written = a.price.Input
+	}
+	fresh := max(u.Input-u.Cached-u.Written, 0)
+	sum.Cost = (float64(fresh)*a.price.Input + float64(u.Cached)*a.price.Cached + float64(u.Written)*written + float64(u.Output)*a.price.Output) / 1e6
+	return sum
+}

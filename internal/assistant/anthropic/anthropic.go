@@ -1,0 +1,272 @@
+// Package anthropic speaks the messages format of Anthropic.
+//
+// It is one of the providers below the assistant. It refuses a stream that ends before its reply does.
+package anthropic
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/bailiwick-dev/bailiwick/internal/assistant/llm"
+	"github.com/bailiwick-dev/bailiwick/internal/sse"
+)
+
+// version is that of the format.
+const version = "2023-06-01"
+
+// defaultMaxTokens is how long a reply may be where nothing is said; the format wants a number.
+const defaultMaxTokens = 8192
+
+// A Messages is a model behind the messages format.
+type Messages struct {
+	llm.Endpoint
+	Model string
+}
+
+type request struct {
+	Model       string      `json:"model"`
+	MaxTokens   int         `json:"max_tokens"`
+	System      []block     `json:"system,omitempty"`
+	Messages    []message   `json:"messages"`
+	Tools       []tool      `json:"tools,omitempty"`
+	ToolChoice  *toolChoice `json:"tool_choice,omitempty"`
+	Stream      bool        `json:"stream"`
+	Temperature *float64    `json:"temperature,omitempty"`
+	TopP        *float64    `json:"top_p,omitempty"`
+}
+
+type toolChoice struct {
+	Type string `json:"type"`
+}
+
+type message struct {
+	Role    string            `json:"role"`
+	Content []json.RawMessage `json:"content"`
+}
+
+type tool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	InputSchema json.RawMessage `json:"input_schema"`
+}
+
+// A block is one part of a message as this client writes them. Those of the model go back as they came.
+type block struct {
+	Type      string          `json:"type"`
+	Text      string          `json:"text,omitempty"`
+	ID        string          `json:"id,omitempty"`
+	Name      string          `json:"name,omitempty"`
+	Input     json.RawMessage `json:"input,omitempty"`
+	ToolUseID string          `json:"tool_use_id,omitempty"`
+	Content   *string         `json:"content,omitempty"`
+	IsError   bool            `json:"is_error,omitempty"`
+	Cache     *cache          `json:"cache_control,omitempty"`
+}
+
+// A cache marks where what can be read from the cache ends.
+type cache struct {
+	Type string `json:"type"`
+}
+
+// Generate implements [llm.Model].
+func (m *Messages) Generate(ctx context.Context, r llm.Request, text func(string)) (llm.Reply, error) {
+	out := reply{text: text}
+	out.Message.Role = llm.Assistant
+	header := map[string]string{"X-Api-Key": m.Key, "Anthropic-Version": version}
+	if err := m.Stream(ctx, "messages", header, m.request(r), out.read); err != nil {
+		return llm.Reply{}, err
+	}
+	return out.end()
+}
+
+func (m *Messages) request(r llm.Request) request {
+	q := request{Model: m.Model, MaxTokens: r.MaxTokens, Stream: true, Temperature: r.Temperature, TopP: r.TopP, Messages: []message{}}
+	if q.MaxTokens == 0 {
+		q.MaxTokens = defaultMaxTokens
+	}
+	if r.System != "" {
+		q.System = []block{{Type: "text", Text: r.System, Cache: &cache{"ephemeral"}}} // the tools come before it, so they are cached too
+	}
+	for i, turn := range r.Messages {
+		q.Messages = append(q.Messages, message{role(turn.Role), content(turn, i == len(r.Messages)-1)})
+	}
+	for _, t := range r.Tools {
+		q.Tools = append(q.Tools, tool{t.Name, t.Description, llm.FitSchema(t.Schema, nil)})
+	}
+	if r.NoCalls && len(q.Tools) > 0 {
+		q.ToolChoice = &toolChoice{"none"}
+	}
+	return q
+}
+
+func role(r llm.Role) string {
+	if r == llm.Assistant {
+		return "assistant"
+	}
+	return "user"
+}
+
+// content writes the blocks of a turn; the last turn of a conversation ends what the next request finds in the cache.
+func content(turn llm.Message, last bool) []json.RawMessage {
+	var all []json.RawMessage
+	if turn.Raw != nil && json.Unmarshal(turn.Raw, &all) == nil && len(all) > 0 {
+		return all
+	}
+	var blocks []block
+	for _, r := range turn.Results {
+		blocks = append(blocks, block{Type: "tool_result", ToolUseID: r.ID, Content: &r.Text, IsError: r.Refused})
+	}
+	if turn.Text != "" || len(turn.Results)+len(turn.Calls) == 0 {
+		blocks = append(blocks, block{Type: "text", Text: orSilence(turn.Text)})
+	}
+	for _, c := range turn.Calls {
+		blocks = append(blocks, block{Type: "tool_use", ID: c.ID, Name: c.Name, Input: llm.Object(c.Arguments)})
+	}
+	if last {
+		blocks[len(blocks)-1].Cache = &cache{"ephemeral"}
+	}
+	for _, b := range blocks {
+		encoded, _ := json.Marshal(b) // strings, and JSON that was read before
+		all = append(all, encoded)
+	}
+	return all
+}
+
+// orSilence returns text, or what stands for none: the format refuses empty texts.
+func orSilence(text string) string {
+	if text == "" {
+		return "…"
+	}
+	return text
+}
+
+type usage struct {
+	Input   int  `json:"input_tokens"`
+	Written int  `json:"cache_creation_input_tokens"`
+	Cached  int  `json:"cache_read_input_tokens"`
+	Output  *int `json:"output_tokens"`
+}
+
+type event struct {
+	Type    string `json:"type"`
+	Index   int    `json:"index"`
+	Message struct {
+		Usage usage `json:"usage"`
+	} `json:"message"`
+	Block map[string]any `json:"content_block"`
+	Delta struct {
+		Type       string `json:"type"`
+		Text       string `json:"text"`
+		Partial    string `json:"partial_json"`
+		Thinking   string `json:"thinking"`
+		Signature  string `json:"signature"`
+		StopReason string `json:"stop_reason"`
+	} `json:"delta"`
+	Usage usage `json:"usage"`
+}
+
+// A reply grows with the events of the answer.
+type reply struct {
+	llm.Reply
+	text   func(string)
+	blocks []map[string]any // as the format writes them, to go back
+	inputs []string         // the JSON of each block that is a call, in the pieces that have come
+	ended  bool
+}
+
+func (out *reply) read(ev sse.Event) error {
+	var e event
+	if err := json.Unmarshal(ev.Data, &e); err != nil {
+		return llm.CutOff()
+	}
+	switch e.Type {
+	case "message_start":
+		u := e.Message.Usage
+		out.Usage = llm.Usage{Input: u.Input + u.Cached + u.Written, Cached: u.Cached, Written: u.Written}
+		out.count(u.Output)
+	case "content_block_start":
+		out.blocks, out.inputs = append(out.blocks, e.Block), append(out.inputs, "")
+		if piece, _ := e.Block["text"].(string); piece != "" {
+			out.text(piece)
+		}
+	case "content_block_delta":
+		return out.piece(e)
+	case "message_delta":
+		out.Reason = e.Delta.StopReason
+		out.count(e.Usage.Output)
+	case "message_stop":
+		out.ended = true
+	case "error":
+		if f := llm.ParseFault(ev.Data); f != nil {
+			return f
+		}
+		return llm.CutOff()
+	}
+	return nil
+}
+
+// count takes the number of tokens written so far.
+func (out *reply) count(output *int) {
+	if output != nil {
+		out.Usage.Output = *output
+	}
+}
+
+func (out *reply) piece(e event) error {
+	if e.Index < 0 || e.Index >= len(out.blocks) {
+		return llm.CutOff()
+	}
+	extend := func(member, piece string) {
+		before, _ := out.blocks[e.Index][member].(string)
+		out.blocks[e.Index][member] = before + piece
+	}
+	switch e.Delta.Type {
+	case "text_delta":
+		extend("text", e.Delta.Text)
+		out.text(e.Delta.Text)
+	case "input_json_delta":
+		out.inputs[e.Index] += e.Delta.Partial
+	case "thinking_delta":
+		extend("thinking", e.Delta.Thinking)
+	case "signature_delta":
+		extend("signature", e.Delta.Signature)
+	}
+	return nil
+}
+
+func (out *reply) end() (llm.Reply, error) {
+	if !out.ended || out.Reason == "" {
+		return llm.Reply{}, llm.CutOff()
+	}
+	var whole []map[string]any
+	for i, b := range out.blocks {
+		text, _ := b["text"].(string)
+		switch b["type"] {
+		case "text":
+			out.Message.Text += text
+			if text == "" {
+				continue // the format sends empty texts, and refuses them
+			}
+		case "tool_use":
+			id, _ := b["id"].(string)
+			name, _ := b["name"].(string)
+			out.Message.Calls = append(out.Message.Calls, llm.Call{ID: id, Name: name, Arguments: out.inputs[i]})
+			b["input"] = llm.Object(out.inputs[i])
+		}
+		whole = append(whole, b)
+	}
+	if whole != nil {
+		out.Message.Raw, _ = json.Marshal(whole) // all of it was decoded
+	}
+	switch {
+	case out.Reason == "refusal":
+		out.Stop = llm.Declined
+	case out.Reason == "max_tokens" || out.Reason == "model_context_window_exceeded":
+		out.Stop = llm.Length
+	case len(out.Message.Calls) > 0:
+		out.Stop = llm.Calling
+	default:
+		out.Stop = llm.Done
+	}
+	return out.Reply, nil
+}

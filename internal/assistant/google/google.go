@@ -1,0 +1,267 @@
+// Package google speaks the format of Gemini: generateContent, streamed.
+//
+// It is one of the providers below the assistant. It refuses a stream that ends before its reply does.
+package google
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"strconv"
+
+	"github.com/bailiwick-dev/bailiwick/internal/assistant/llm"
+	"github.com/bailiwick-dev/bailiwick/internal/sse"
+)
+
+// A Gemini is a model behind generateContent.
+type Gemini struct {
+	llm.Endpoint
+	Model string
+}
+
+// keywords are those of JSON Schema that the format knows.
+var keywords = []string{"$id", "$defs", "$ref", "$anchor", "type", "format", "title", "description", "enum", "items", "prefixItems", "minItems", "maxItems",
+	"minimum", "maximum", "anyOf", "oneOf", "properties", "additionalProperties", "required", "propertyOrdering"}
+
+type request struct {
+	System     *content    `json:"systemInstruction,omitempty"`
+	Contents   []content   `json:"contents"`
+	Tools      []tools     `json:"tools,omitempty"`
+	ToolConfig *toolConfig `json:"toolConfig,omitempty"`
+	Generation *generation `json:"generationConfig,omitempty"`
+}
+
+type content struct {
+	Role  string            `json:"role,omitempty"`
+	Parts []json.RawMessage `json:"parts"`
+}
+
+type tools struct {
+	Declarations []declaration `json:"functionDeclarations"`
+}
+
+type declaration struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parametersJsonSchema"`
+}
+
+type toolConfig struct {
+	Calling struct {
+		Mode string `json:"mode"`
+	} `json:"functionCallingConfig"`
+}
+
+type generation struct {
+	MaxTokens   int      `json:"maxOutputTokens,omitempty"`
+	Temperature *float64 `json:"temperature,omitempty"`
+	TopP        *float64 `json:"topP,omitempty"`
+}
+
+// A part is one part of a content, of which only what is read or written here is named.
+type part struct {
+	Text     *string           `json:"text,omitempty"`
+	Thought  bool              `json:"thought,omitempty"`
+	Call     *functionCall     `json:"functionCall,omitempty"`
+	Response *functionResponse `json:"functionResponse,omitempty"`
+}
+
+type functionCall struct {
+	ID   string          `json:"id,omitempty"`
+	Name string          `json:"name"`
+	Args json.RawMessage `json:"args,omitempty"`
+}
+
+type functionResponse struct {
+	ID       string            `json:"id,omitempty"`
+	Name     string            `json:"name"`
+	Response map[string]string `json:"response"`
+}
+
+type chunk struct {
+	Candidates []struct {
+		Content      content `json:"content"`
+		FinishReason string  `json:"finishReason"`
+	} `json:"candidates"`
+	Feedback struct {
+		BlockReason string `json:"blockReason"`
+	} `json:"promptFeedback"`
+	Usage *struct {
+		Prompt     int `json:"promptTokenCount"`
+		Tools      int `json:"toolUsePromptTokenCount"`
+		Cached     int `json:"cachedContentTokenCount"`
+		Candidates int `json:"candidatesTokenCount"`
+		Thoughts   int `json:"thoughtsTokenCount"`
+	} `json:"usageMetadata"`
+	Error json.RawMessage `json:"error"`
+}
+
+// Generate implements [llm.Model].
+func (m *Gemini) Generate(ctx context.Context, r llm.Request, text func(string)) (llm.Reply, error) {
+	out := reply{text: text, before: calls(r.Messages)}
+	out.Message.Role = llm.Assistant
+	path := "models/" + url.PathEscape(m.Model) + ":streamGenerateContent?alt=sse"
+	if err := m.Stream(ctx, path, map[string]string{"X-Goog-Api-Key": m.Key}, m.request(r), out.read); err != nil {
+		return llm.Reply{}, err
+	}
+	return out.end()
+}
+
+// calls counts the calls so far: the format may leave them without ids, so they get numbers.
+func calls(messages []llm.Message) int {
+	n := 0
+	for _, turn := range messages {
+		n += len(turn.Calls)
+	}
+	return n
+}
+
+func (m *Gemini) request(r llm.Request) request {
+	q := request{Contents: []content{}}
+	if r.System != "" {
+		q.System = &content{Parts: []json.RawMessage{encoded(part{Text: &r.System})}}
+	}
+	if r.Sampling != (llm.Sampling{}) {
+		q.Generation = &generation{r.MaxTokens, r.Temperature, r.TopP}
+	}
+	for _, turn := range r.Messages {
+		q.Contents = append(q.Contents, contentOf(turn))
+	}
+	if len(r.Tools) > 0 {
+		q.Tools = []tools{{}}
+		for _, t := range r.Tools {
+			q.Tools[0].Declarations = append(q.Tools[0].Declarations, declaration{t.Name, t.Description, llm.FitSchema(t.Schema, keywords)})
+		}
+		if r.NoCalls {
+			q.ToolConfig = &toolConfig{}
+			q.ToolConfig.Calling.Mode = "NONE"
+		}
+	}
+	return q
+}
+
+func encoded(v any) json.RawMessage {
+	b, _ := json.Marshal(v) // strings, and JSON that was read before
+	return b
+}
+
+func contentOf(turn llm.Message) content {
+	c := content{Role: "user"}
+	switch turn.Role {
+	case llm.Tool:
+		for _, r := range turn.Results {
+			member := "output"
+			if r.Refused {
+				member = "error"
+			}
+			c.Parts = append(c.Parts, encoded(part{Response: &functionResponse{theirs(r.ID), r.Name, map[string]string{member: r.Text}}}))
+		}
+		return c
+	case llm.Assistant:
+		c.Role = "model"
+		if turn.Raw != nil && json.Unmarshal(turn.Raw, &c.Parts) == nil && len(c.Parts) > 0 {
+			return c
+		}
+	}
+	if turn.Text != "" || len(turn.Calls) == 0 {
+		c.Parts = append(c.Parts, encoded(part{Text: &turn.Text}))
+	}
+	for _, call := range turn.Calls {
+		c.Parts = append(c.Parts, encoded(part{Call: &functionCall{theirs(call.ID), call.Name, llm.Object(call.Arguments)}}))
+	}
+	return c
+}
+
+// ours begins the ids that calls without one get here; the provider is not sent them.
+const ours = "bailiwick-call-"
+
+func theirs(id string) string {
+	if len(id) > len(ours) && id[:len(ours)] == ours {
+		return ""
+	}
+	return id
+}
+
+// A reply grows with the events of the answer.
+type reply struct {
+	llm.Reply
+	text   func(string)
+	before int // calls of earlier turns
+	parts  []json.RawMessage
+}
+
+func (out *reply) read(e sse.Event) error {
+	var c chunk
+	if err := json.Unmarshal(e.Data, &c); err != nil {
+		return llm.CutOff()
+	}
+	if len(c.Error) > 0 {
+		if f := llm.ParseFault(e.Data); f != nil {
+			return f
+		}
+	}
+	if u := c.Usage; u != nil {
+		out.Usage = llm.Usage{Input: u.Prompt + u.Tools, Cached: u.Cached, Output: u.Candidates + u.Thoughts}
+	}
+	if c.Feedback.BlockReason != "" {
+		out.Reason = c.Feedback.BlockReason
+	}
+	if len(c.Candidates) == 0 {
+		return nil
+	}
+	for _, raw := range c.Candidates[0].Content.Parts {
+		if err := out.part(raw); err != nil {
+			return err
+		}
+	}
+	if reason := c.Candidates[0].FinishReason; reason != "" {
+		out.Reason = reason
+	}
+	return nil
+}
+
+func (out *reply) part(raw json.RawMessage) error {
+	var p part
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return llm.CutOff()
+	}
+	out.parts = append(out.parts, raw)
+	if p.Text != nil && !p.Thought {
+		out.Message.Text += *p.Text
+		out.text(*p.Text)
+	}
+	if p.Call != nil {
+		id := p.Call.ID
+		if id == "" {
+			id = ours + strconv.Itoa(out.before+len(out.Message.Calls)+1)
+		}
+		arguments := string(p.Call.Args)
+		if arguments == "" {
+			arguments = "{}"
+		}
+		out.Message.Calls = append(out.Message.Calls, llm.Call{ID: id, Name: p.Call.Name, Arguments: arguments})
+	}
+	return nil
+}
+
+func (out *reply) end() (llm.Reply, error) {
+	if out.parts != nil {
+		out.Message.Raw, _ = json.Marshal(out.parts) // each was decoded
+	}
+	switch out.Reason {
+	case "":
+		return llm.Reply{}, llm.CutOff()
+	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS":
+		return llm.Reply{}, &llm.Fault{Code: out.Reason, Message: "the model wrote a call that the provider can't read", Temporary: true}
+	case "MAX_TOKENS":
+		out.Stop = llm.Length
+	case "STOP":
+		out.Stop = llm.Done
+		if len(out.Message.Calls) > 0 {
+			out.Stop = llm.Calling
+		}
+	default:
+		out.Stop = llm.Declined
+	}
+	return out.Reply, nil
+}

@@ -1,0 +1,257 @@
+package llm
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sse"
+)
+
+// The bounds of what a provider sends, in bytes.
+const (
+	maxEvent   = 16 << 20
+	maxFailure = 64 << 10
+)
+
+// An Endpoint is where a provider is.
+type Endpoint struct {
+	Base    *url.URL // up to the version, such as https://api.openai.com/v1
+	Key     string   // never in an error
+	Timeout time.Duration
+	HTTP    *http.Client // nil takes the default transport
+}
+
+// errSilent ends a request whose provider says nothing for the endpoint's timeout.
+var errSilent = errors.New("the provider is silent")
+
+// Stream posts body as JSON to path below the base and calls each for every event of the answer. Timeout bounds the time
+// without a byte, not the whole answer. All its errors but those of ctx are *Faults; those of each are returned as they are.
+func (e *Endpoint) Stream(ctx context.Context, path string, header map[string]string, body any, each func(sse.Event) error) error {
+	encoded, err := json.Marshal(body)
+	if err != nil {
+		return fmt.Errorf("encode the request: %w", err)
+	}
+	attempt, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	silence := time.AfterFunc(e.Timeout, func() { cancel(errSilent) })
+	defer silence.Stop()
+	res, err := e.post(attempt, path, header, encoded)
+	if err != nil {
+		return e.broken(ctx, attempt, err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode/100 != 2 {
+		return e.failed(res)
+	}
+	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind != "text/event-stream" {
+		return &Fault{Status: res.StatusCode, Message: fmt.Sprintf("the provider answers with %q instead of a stream of events; is the base URL right?", kind)}
+	}
+	var own error
+	err = sse.Read(&alive{res.Body, silence, e.Timeout}, maxEvent, func(ev sse.Event) error {
+		own = each(ev)
+		return own
+	})
+	switch f, ok := errors.AsType[*Fault](own); {
+	case ok:
+		return e.clean(f)
+	case own != nil:
+		return own
+	case err != nil:
+		return e.broken(ctx, attempt, err)
+	}
+	return nil
+}
+
+func (e *Endpoint) post(ctx context.Context, path string, header map[string]string, body []byte) (*http.Response, error) {
+	at, query, _ := strings.Cut(path, "?")
+	u := e.Base.JoinPath(at)
+	u.RawQuery = query
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "text/event-stream")
+	for name, v := range header {
+		r.Header.Set(name, v)
+	}
+	c := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }} // the key is for this address alone
+	if e.HTTP != nil {
+		c.Transport = e.HTTP.Transport
+	}
+	return c.Do(r)
+}
+
+// alive puts the timer back at every byte.
+type alive struct {
+	io.Reader
+	timer   *time.Timer
+	timeout time.Duration
+}
+
+// Read implements io.Reader.
+func (a *alive) Read(b []byte) (int, error) {
+	n, err := a.Reader.Read(b)
+	if n > 0 {
+		a.timer.Reset(a.timeout)
+	}
+	return n, err
+}
+
+// broken returns the error of a connection that did not hold.
+func (e *Endpoint) broken(ctx, attempt context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(context.Cause(attempt), errSilent):
+		return &Fault{Code: "timeout", Temporary: true, Message: fmt.Sprintf("the provider said nothing for %s", e.Timeout)}
+	}
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		err = u.Err
+	}
+	return e.clean(&Fault{Code: "connection", Temporary: true, Message: "the connection to " + e.Base.Redacted() + " failed: " + err.Error()})
+}
+
+// CutOff returns the error of a stream that ended before the reply did.
+func CutOff() *Fault {
+	return &Fault{Code: "cut_off", Temporary: true, Message: "the provider's answer was cut off"}
+}
+
+// A Fault is a request that a provider did not answer.
+type Fault struct {
+	Status     int           // of HTTP; 0 where there was none, or where the answer had begun
+	Code       string        // the provider's word for the kind of error; "" for none
+	Message    string        // the provider's words, without the key and without control characters
+	RetryAfter time.Duration // how long the provider asks to wait; 0 for nothing
+	Temporary  bool          // whether another attempt may succeed
+}
+
+// Error says what failed.
+func (f *Fault) Error() string {
+	text := f.Message
+	if f.Status != 0 {
+		text = fmt.Sprintf("the provider refuses with HTTP status %d", f.Status)
+		if f.Code != "" {
+			text += " (" + f.Code + ")"
+		}
+		if f.Message != "" {
+			text += ": " + f.Message
+		}
+	}
+	return text
+}
+
+// failed reads the error that came instead of an answer.
+func (e *Endpoint) failed(res *http.Response) error {
+	body, _ := io.ReadAll(io.LimitReader(res.Body, maxFailure)) // what can't be read says no more than the status
+	f := ParseFault(body)
+	if f == nil {
+		f = &Fault{Message: strings.TrimSpace(string(body))}
+		if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind == "text/html" {
+			f.Message = ""
+		}
+	}
+	f.Status = res.StatusCode
+	switch res.StatusCode {
+	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
+		f.Temporary = f.Code != "insufficient_quota" // OpenAI's word for an account without credit
+	default:
+		f.Temporary = res.StatusCode >= 500
+	}
+	if f.RetryAfter == 0 {
+		f.RetryAfter = retryAfter(res.Header, time.Now())
+	}
+	return e.clean(f)
+}
+
+// ParseFault reads {"error": {message, type or status or code}}, as all providers write it, alone or in a list; nil where
+// it is not that. Status is 0.
+func ParseFault(body []byte) *Fault {
+	type failure struct {
+		Error *struct {
+			Message string          `json:"message"`
+			Type    string          `json:"type"`
+			Status  string          `json:"status"`
+			Code    json.RawMessage `json:"code"`
+			Details []struct {
+				RetryDelay string `json:"retryDelay"`
+			} `json:"details"`
+		} `json:"error"`
+	}
+	var said failure
+	if list := []failure{}; json.Unmarshal(body, &list) == nil && len(list) > 0 {
+		said = list[0]
+	} else if json.Unmarshal(body, &said) != nil {
+		var plain struct {
+			Error string `json:"error"` // as small local servers write it
+		}
+		if json.Unmarshal(body, &plain) == nil && plain.Error != "" {
+			return &Fault{Message: plain.Error}
+		}
+		return nil
+	}
+	if said.Error == nil {
+		return nil
+	}
+	f := &Fault{Message: said.Error.Message, Code: said.Error.Status}
+	if f.Code == "" && json.Unmarshal(said.Error.Code, &f.Code) != nil || f.Code == "" {
+		f.Code = said.Error.Type
+	}
+	for _, d := range said.Error.Details {
+		if wait, err := time.ParseDuration(d.RetryDelay); err == nil {
+			f.RetryAfter = wait
+		}
+	}
+	switch f.Code {
+	case "overloaded_error", "api_error", "server_error", "rate_limit_error", "rate_limit_exceeded", "timeout_error", "UNAVAILABLE", "INTERNAL", "RESOURCE_EXHAUSTED":
+		f.Temporary = true
+	}
+	return f
+}
+
+// retryAfter reads how long the headers ask to wait.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
+		return time.Duration(ms * float64(time.Millisecond))
+	}
+	if s, err := strconv.ParseFloat(h.Get("Retry-After"), 64); err == nil && s > 0 {
+		return time.Duration(s * float64(time.Second))
+	}
+	if at, err := http.ParseTime(h.Get("Retry-After")); err == nil {
+		return max(at.Sub(now), 0)
+	}
+	return 0
+}
+
+// maxSaid bounds the words of a provider in an error, in bytes.
+const maxSaid = 600
+
+// clean takes the key and what a terminal would obey out of f.
+func (e *Endpoint) clean(f *Fault) *Fault {
+	for _, text := range []*string{&f.Code, &f.Message} {
+		if e.Key != "" {
+			*text = strings.ReplaceAll(*text, e.Key, "[key]")
+		}
+		*text = strings.Map(func(c rune) rune {
+			if c != ' ' && !unicode.IsPrint(c) {
+				return ' '
+			}
+			return c
+		}, *text)
+		if len(*text) > maxSaid {
+			*text = strings.ToValidUTF8((*text)[:maxSaid], "") + "…"
+		}
+	}
+	return f
+}

@@ -1,0 +1,104 @@
+// Package llm is what the wire formats of model providers have in common: a request, a reply, and the errors in between.
+//
+// It is below the assistant and above the formats, which each have a package of their own. It knows nothing of gateways.
+// A reply that is cut off is an error, never a shorter reply.
+package llm
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// A Model generates replies. Generate makes one attempt: Retry makes more. text is called with the pieces of the reply's
+// text as they come.
+type Model interface {
+	Generate(ctx context.Context, r Request, text func(string)) (Reply, error)
+}
+
+// A Role is whose turn a message is.
+type Role string
+
+// The roles.
+const (
+	User      Role = "user"
+	Assistant Role = "assistant"
+	Tool      Role = "tool"
+)
+
+// A Message is one turn of a conversation.
+type Message struct {
+	Role    Role
+	Text    string          // of a user or the assistant
+	Calls   []Call          // what the assistant wants to be called
+	Results []Result        // what tools gave
+	Raw     json.RawMessage // the assistant's turn in the provider's own form, which goes back unchanged; nil for none
+}
+
+// A Call is what a model wants to be called. Arguments is what it wrote, which may be no JSON.
+type Call struct {
+	ID, Name, Arguments string
+}
+
+// A Result is the text that one call gave, or why it was refused.
+type Result struct {
+	ID, Name, Text string
+	Refused        bool
+}
+
+// A Declaration is a tool as models are shown it. Schema is a JSON Schema of an object.
+type Declaration struct {
+	Name, Description string
+	Schema            json.RawMessage
+}
+
+// A Request is what a model continues.
+type Request struct {
+	System   string
+	Messages []Message
+	Tools    []Declaration
+	NoCalls  bool // the model must answer without calling anything
+	Sampling
+}
+
+// Sampling is how a model chooses its words. nil and 0 leave a parameter to the provider.
+type Sampling struct {
+	MaxTokens   int // of one reply
+	Temperature *float64
+	TopP        *float64
+}
+
+// A Stop is why a reply ended.
+type Stop string
+
+// The reasons.
+const (
+	Done     Stop = "done"     // the model has answered
+	Calling  Stop = "calling"  // it waits for the results of its calls
+	Length   Stop = "length"   // it has reached the limit of tokens
+	Declined Stop = "declined" // it, or a filter of the provider, refuses
+)
+
+// A Reply is the model's turn.
+type Reply struct {
+	Message Message
+	Stop    Stop
+	Reason  string // the provider's own word for why it stopped
+	Usage   Usage
+}
+
+// A Usage counts tokens as the provider does. Cached and Written are parts of Input.
+type Usage struct {
+	Input   int // tokens read
+	Cached  int // those of Input that came from the provider's cache
+	Written int // those of Input that were written into the cache, where that has a price of its own
+	Output  int // tokens written, reasoning included
+}
+
+// Object returns arguments if they are a JSON object, or an empty object.
+func Object(arguments string) json.RawMessage {
+	var object map[string]json.RawMessage
+	if json.Unmarshal([]byte(arguments), &object) != nil || object == nil {
+		return json.RawMessage("{}")
+	}
+	return json.RawMessage(arguments)
+}

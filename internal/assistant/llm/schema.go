@@ -1,0 +1,63 @@
+package llm
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// FitSchema returns schema as providers take one for a tool: an object with properties, without what they refuse at the top.
+// keywords are those that the provider knows; nil is all. Of a schema that is left out, the model learns from the refusal.
+func FitSchema(schema json.RawMessage, keywords []string) json.RawMessage {
+	var top map[string]any
+	if json.Unmarshal(schema, &top) != nil || top == nil {
+		top = map[string]any{}
+	}
+	for _, name := range []string{"$schema", "anyOf", "oneOf", "allOf", "not", "if", "then", "else", "enum", "const", "dependentRequired", "dependentSchemas"} {
+		delete(top, name)
+	}
+	top["type"] = "object"
+	if _, ok := top["properties"].(map[string]any); !ok {
+		top["properties"] = map[string]any{}
+	}
+	if keywords != nil {
+		keep(top, keywords)
+	}
+	fitted, err := json.Marshal(top)
+	if err != nil {
+		return json.RawMessage(`{"type":"object","properties":{}}`)
+	}
+	return fitted
+}
+
+// keep drops from a schema and those in it what is none of keywords.
+func keep(schema map[string]any, keywords []string) {
+	if v, ok := schema["const"]; ok && schema["enum"] == nil {
+		schema["enum"] = []any{v}
+	}
+	for name, v := range schema {
+		if !slices.Contains(keywords, name) {
+			delete(schema, name)
+			continue
+		}
+		switch name {
+		case "properties", "$defs":
+			named, _ := v.(map[string]any)
+			for _, sub := range named {
+				keepIn(sub, keywords)
+			}
+		case "items", "additionalProperties", "anyOf", "oneOf", "prefixItems":
+			keepIn(v, keywords)
+		}
+	}
+}
+
+func keepIn(v any, keywords []string) {
+	switch v := v.(type) {
+	case map[string]any:
+		keep(v, keywords)
+	case []any:
+		for _, sub := range v {
+			keepIn(sub, keywords)
+		}
+	}
+}

@@ -1,0 +1,236 @@
+// Package openai speaks the two formats of OpenAI: chat completions, which local servers speak too, and responses.
+//
+// It is one of the providers below the assistant. It refuses a stream that ends before its reply does.
+package openai
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strconv"
+
+	"github.com/bailiwick-dev/bailiwick/internal/assistant/llm"
+	"github.com/bailiwick-dev/bailiwick/internal/sse"
+)
+
+// A Chat is a model behind chat completions. Compatible servers get only what all of them know.
+type Chat struct {
+	llm.Endpoint
+	Model      string
+	Compatible bool
+}
+
+type chatRequest struct {
+	Model               string        `json:"model"`
+	Messages            []chatMessage `json:"messages"`
+	Tools               []chatTool    `json:"tools,omitempty"`
+	ToolChoice          string        `json:"tool_choice,omitempty"`
+	Stream              bool          `json:"stream"`
+	StreamOptions       *usageWanted  `json:"stream_options,omitempty"`
+	MaxTokens           int           `json:"max_tokens,omitempty"`            // as compatible servers call it
+	MaxCompletionTokens int           `json:"max_completion_tokens,omitempty"` // as OpenAI calls it
+	Temperature         *float64      `json:"temperature,omitempty"`
+	TopP                *float64      `json:"top_p,omitempty"`
+}
+
+type usageWanted struct {
+	IncludeUsage bool `json:"include_usage"`
+}
+
+type chatMessage struct {
+	Role       string     `json:"role"`
+	Content    *string    `json:"content"`
+	ToolCalls  []chatCall `json:"tool_calls,omitempty"`
+	ToolCallID string     `json:"tool_call_id,omitempty"`
+}
+
+type chatCall struct {
+	ID       string       `json:"id"`
+	Type     string       `json:"type"`
+	Function chatFunction `json:"function"`
+}
+
+type chatFunction struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+type chatTool struct {
+	Type     string       `json:"type"`
+	Function chatDeclared `json:"function"`
+}
+
+type chatDeclared struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters"`
+}
+
+// A chatChunk is one event of the answer.
+type chatChunk struct {
+	Choices []struct {
+		Delta struct {
+			Content   string `json:"content"`
+			Refusal   string `json:"refusal"`
+			ToolCalls []struct {
+				Index    int          `json:"index"`
+				ID       string       `json:"id"`
+				Function chatFunction `json:"function"`
+			} `json:"tool_calls"`
+		} `json:"delta"`
+		FinishReason string `json:"finish_reason"`
+	} `json:"choices"`
+	Usage *struct {
+		Prompt     int `json:"prompt_tokens"`
+		Completion int `json:"completion_tokens"`
+		Details    struct {
+			Cached int `json:"cached_tokens"`
+		} `json:"prompt_tokens_details"`
+	} `json:"usage"`
+	Error json.RawMessage `json:"error"`
+}
+
+// Generate implements [llm.Model].
+func (m *Chat) Generate(ctx context.Context, r llm.Request, text func(string)) (llm.Reply, error) {
+	out := chatReply{text: text}
+	out.Message.Role = llm.Assistant
+	if err := m.Stream(ctx, "chat/completions", bearer(m.Key), m.request(r), out.read); err != nil {
+		return llm.Reply{}, err
+	}
+	return out.end()
+}
+
+func bearer(key string) map[string]string {
+	if key == "" {
+		return nil
+	}
+	return map[string]string{"Authorization": "Bearer " + key}
+}
+
+func (m *Chat) request(r llm.Request) chatRequest {
+	q := chatRequest{Model: m.Model, Stream: true, StreamOptions: &usageWanted{true}, Temperature: r.Temperature, TopP: r.TopP}
+	if m.Compatible {
+		q.MaxTokens = r.MaxTokens
+	} else {
+		q.MaxCompletionTokens = r.MaxTokens
+	}
+	if r.System != "" {
+		q.Messages = append(q.Messages, chatMessage{Role: "system", Content: &r.System})
+	}
+	for _, turn := range r.Messages {
+		q.Messages = append(q.Messages, chatTurn(turn)...)
+	}
+	for _, t := range r.Tools {
+		q.Tools = append(q.Tools, chatTool{"function", chatDeclared{t.Name, t.Description, llm.FitSchema(t.Schema, nil)}})
+	}
+	if r.NoCalls && len(q.Tools) > 0 {
+		q.ToolChoice = "none"
+	}
+	return q
+}
+
+// chatTurn writes one turn; results are a message each.
+func chatTurn(turn llm.Message) []chatMessage {
+	switch turn.Role {
+	case llm.Tool:
+		var all []chatMessage
+		for _, r := range turn.Results {
+			all = append(all, chatMessage{Role: "tool", ToolCallID: r.ID, Content: &r.Text})
+		}
+		return all
+	case llm.Assistant:
+		said := chatMessage{Role: "assistant", Content: &turn.Text}
+		for _, c := range turn.Calls {
+			said.ToolCalls = append(said.ToolCalls, chatCall{c.ID, "function", chatFunction{c.Name, string(llm.Object(c.Arguments))}})
+		}
+		if turn.Text == "" && len(turn.Calls) > 0 {
+			said.Content = nil
+		}
+		return []chatMessage{said}
+	}
+	return []chatMessage{{Role: "user", Content: &turn.Text}}
+}
+
+// A chatReply grows with the events of the answer.
+type chatReply struct {
+	llm.Reply
+	text    func(string)
+	at      []int // the index of each call
+	refused bool
+}
+
+func (out *chatReply) read(e sse.Event) error {
+	if string(bytes.TrimSpace(e.Data)) == "[DONE]" {
+		return nil
+	}
+	var c chatChunk
+	if err := json.Unmarshal(e.Data, &c); err != nil {
+		return llm.CutOff()
+	}
+	if len(c.Error) > 0 && string(c.Error) != "null" {
+		if f := llm.ParseFault(e.Data); f != nil {
+			return f
+		}
+	}
+	if c.Usage != nil {
+		out.Usage = llm.Usage{Input: c.Usage.Prompt, Cached: c.Usage.Details.Cached, Output: c.Usage.Completion}
+	}
+	for _, choice := range c.Choices {
+		out.say(choice.Delta.Content)
+		out.say(choice.Delta.Refusal)
+		out.refused = out.refused || choice.Delta.Refusal != ""
+		for _, piece := range choice.Delta.ToolCalls {
+			call := out.call(piece.Index, piece.ID)
+			call.Name += piece.Function.Name
+			call.Arguments += piece.Function.Arguments
+		}
+		if choice.FinishReason != "" {
+			out.Reason = choice.FinishReason
+		}
+	}
+	return nil
+}
+
+func (out *chatReply) say(piece string) {
+	if piece != "" {
+		out.Message.Text += piece
+		out.text(piece)
+	}
+}
+
+// call returns the call that a piece belongs to. Some servers give every call the index 0 and an id of its own.
+func (out *chatReply) call(index int, id string) *llm.Call {
+	for i := len(out.at) - 1; i >= 0; i-- {
+		if c := &out.Message.Calls[i]; out.at[i] == index && (id == "" || c.ID == id || c.ID == "") {
+			if id != "" {
+				c.ID = id
+			}
+			return c
+		}
+	}
+	out.at = append(out.at, index)
+	out.Message.Calls = append(out.Message.Calls, llm.Call{ID: id})
+	return &out.Message.Calls[len(out.Message.Calls)-1]
+}
+
+func (out *chatReply) end() (llm.Reply, error) {
+	if out.Reason == "" {
+		return llm.Reply{}, llm.CutOff()
+	}
+	for i := range out.Message.Calls {
+		if c := &out.Message.Calls[i]; c.ID == "" {
+			c.ID = "call_" + strconv.Itoa(i+1)
+		}
+	}
+	switch {
+	case out.Reason == "length":
+		out.Stop = llm.Length
+	case out.Reason == "content_filter" || out.refused:
+		out.Stop = llm.Declined
+	case len(out.Message.Calls) > 0:
+		out.Stop = llm.Calling
+	default:
+		out.Stop = llm.Done
+	}
+	return out.Reply, nil
+}

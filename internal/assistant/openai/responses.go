@@ -1,0 +1,228 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/assistant/llm"
+	"github.com/bailiwick-dev/bailiwick/internal/sse"
+)
+
+// A Responses is a model behind the responses format. Nothing is kept at the provider: each request carries all.
+type Responses struct {
+	llm.Endpoint
+	Model string
+}
+
+type responsesRequest struct {
+	Model        string            `json:"model"`
+	Instructions string            `json:"instructions,omitempty"`
+	Input        []json.RawMessage `json:"input"`
+	Tools        []responsesTool   `json:"tools,omitempty"`
+	ToolChoice   string            `json:"tool_choice,omitempty"`
+	Stream       bool              `json:"stream"`
+	Store        bool              `json:"store"`
+	Include      []string          `json:"include,omitempty"`
+	MaxTokens    int               `json:"max_output_tokens,omitempty"`
+	Temperature  *float64          `json:"temperature,omitempty"`
+	TopP         *float64          `json:"top_p,omitempty"`
+}
+
+type responsesTool struct {
+	Type        string          `json:"type"`
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters"`
+	Strict      bool            `json:"strict"`
+}
+
+// A responsesInput is one item of the input: a message, or the result of a call.
+type responsesInput struct {
+	Type    string  `json:"type"`
+	Role    string  `json:"role,omitempty"`
+	Content string  `json:"content,omitempty"`
+	CallID  string  `json:"call_id,omitempty"`
+	Output  *string `json:"output,omitempty"`
+}
+
+// A responsesItem is one item of the output, of which only what is read here is named.
+type responsesItem struct {
+	Type      string `json:"type"`
+	CallID    string `json:"call_id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+	Encrypted string `json:"encrypted_content"`
+	Content   []struct {
+		Type    string `json:"type"`
+		Text    string `json:"text"`
+		Refusal string `json:"refusal"`
+	} `json:"content"`
+}
+
+type responsesEvent struct {
+	Type     string          `json:"type"`
+	Delta    string          `json:"delta"`
+	Item     json.RawMessage `json:"item"`
+	Code     string          `json:"code"`    // of an error
+	Message  string          `json:"message"` // likewise
+	Response struct {
+		Error *struct {
+			Code    string `json:"code"`
+			Message string `json:"message"`
+		} `json:"error"`
+		Incomplete struct {
+			Reason string `json:"reason"`
+		} `json:"incomplete_details"`
+		Usage struct {
+			Input   int `json:"input_tokens"`
+			Output  int `json:"output_tokens"`
+			Details struct {
+				Cached int `json:"cached_tokens"`
+			} `json:"input_tokens_details"`
+		} `json:"usage"`
+	} `json:"response"`
+}
+
+// Generate implements [llm.Model].
+func (m *Responses) Generate(ctx context.Context, r llm.Request, text func(string)) (llm.Reply, error) {
+	out := responsesReply{text: text}
+	out.Message.Role = llm.Assistant
+	if err := m.Stream(ctx, "responses", bearer(m.Key), m.request(r), out.read); err != nil {
+		return llm.Reply{}, err
+	}
+	return out.end()
+}
+
+func (m *Responses) request(r llm.Request) responsesRequest {
+	q := responsesRequest{Model: m.Model, Instructions: r.System, Stream: true, MaxTokens: r.MaxTokens, Temperature: r.Temperature, TopP: r.TopP, Input: []json.RawMessage{}}
+	if reasons(m.Model) {
+		q.Include = []string{"reasoning.encrypted_content"} // what was thought goes back, though nothing is kept there
+	}
+	for _, turn := range r.Messages {
+		q.Input = append(q.Input, responsesTurn(turn)...)
+	}
+	for _, t := range r.Tools {
+		q.Tools = append(q.Tools, responsesTool{"function", t.Name, t.Description, llm.FitSchema(t.Schema, nil), false})
+	}
+	if r.NoCalls && len(q.Tools) > 0 {
+		q.ToolChoice = "none"
+	}
+	return q
+}
+
+// reasons reports whether a model reasons before it answers. Those that don't refuse to be asked for what they thought.
+func reasons(model string) bool {
+	for _, plain := range []string{"gpt-3", "gpt-4", "chatgpt-4"} {
+		if strings.HasPrefix(model, plain) {
+			return false
+		}
+	}
+	return true
+}
+
+func responsesTurn(turn llm.Message) []json.RawMessage {
+	var items []json.RawMessage
+	add := func(v any) {
+		b, _ := json.Marshal(v) // plain strings always encode
+		items = append(items, b)
+	}
+	switch {
+	case turn.Role == llm.Tool:
+		for _, r := range turn.Results {
+			add(responsesInput{Type: "function_call_output", CallID: r.ID, Output: &r.Text})
+		}
+	case turn.Raw != nil && json.Unmarshal(turn.Raw, &items) == nil:
+	default:
+		if turn.Text != "" || len(turn.Calls) == 0 {
+			add(responsesInput{Type: "message", Role: string(turn.Role), Content: turn.Text})
+		}
+		for _, c := range turn.Calls {
+			add(map[string]string{"type": "function_call", "call_id": c.ID, "name": c.Name, "arguments": string(llm.Object(c.Arguments))})
+		}
+	}
+	return items
+}
+
+// A responsesReply grows with the events of the answer.
+type responsesReply struct {
+	llm.Reply
+	text    func(string)
+	items   []json.RawMessage
+	refused bool
+	ended   bool
+}
+
+func (out *responsesReply) read(ev sse.Event) error {
+	var e responsesEvent
+	if err := json.Unmarshal(ev.Data, &e); err != nil {
+		if string(ev.Data) == "[DONE]" {
+			return nil
+		}
+		return llm.CutOff()
+	}
+	switch e.Type {
+	case "response.output_text.delta", "response.refusal.delta":
+		out.text(e.Delta)
+	case "response.output_item.done":
+		return out.item(e.Item)
+	case "response.completed", "response.incomplete":
+		out.ended, out.Reason = true, e.Response.Incomplete.Reason
+		u := e.Response.Usage
+		out.Usage = llm.Usage{Input: u.Input, Cached: u.Details.Cached, Output: u.Output}
+	case "response.failed":
+		f := &llm.Fault{Message: "the provider could not answer", Temporary: true}
+		if said := e.Response.Error; said != nil {
+			f.Code, f.Message = said.Code, said.Message
+			f.Temporary = said.Code == "server_error" || said.Code == "rate_limit_exceeded"
+		}
+		return f
+	case "error":
+		if f := llm.ParseFault(ev.Data); f != nil {
+			return f
+		}
+		return &llm.Fault{Code: e.Code, Message: e.Message, Temporary: e.Code == "server_error" || e.Code == "rate_limit_exceeded"}
+	}
+	return nil
+}
+
+// item takes one whole item of the output.
+func (out *responsesReply) item(raw json.RawMessage) error {
+	var item responsesItem
+	if err := json.Unmarshal(raw, &item); err != nil {
+		return llm.CutOff()
+	}
+	switch item.Type {
+	case "message":
+		for _, part := range item.Content {
+			out.Message.Text += part.Text + part.Refusal
+			out.refused = out.refused || part.Refusal != ""
+		}
+	case "function_call":
+		out.Message.Calls = append(out.Message.Calls, llm.Call{ID: item.CallID, Name: item.Name, Arguments: item.Arguments})
+	case "reasoning":
+		if item.Encrypted == "" {
+			return nil // the provider would look for it where nothing is kept
+		}
+	}
+	out.items = append(out.items, raw)
+	return nil
+}
+
+func (out *responsesReply) end() (llm.Reply, error) {
+	if !out.ended {
+		return llm.Reply{}, llm.CutOff()
+	}
+	out.Message.Raw, _ = json.Marshal(out.items) // each was decoded
+	switch {
+	case out.Reason == "max_output_tokens":
+		out.Stop = llm.Length
+	case out.Reason == "content_filter" || out.refused:
+		out.Stop = llm.Declined
+	case len(out.Message.Calls) > 0:
+		out.Stop = llm.Calling
+	default:
+		out.Stop = llm.Done
+	}
+	return out.Reply, nil
+}

@@ -1,0 +1,57 @@
+// Package sse reads server-sent events, which MCP servers and model providers answer with.
+//
+// It refuses events larger than the reader says.
+package sse
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+)
+
+// An Event is one event with data. Name is "" where the stream names none.
+type Event struct {
+	Name string
+	Data []byte // the lines of data, joined by line feeds; valid until the next event
+}
+
+// Read calls each for every event of r until r ends or each fails. An event that is cut off by the end counts. most bounds
+// a line and the data of an event, in bytes.
+func Read(r io.Reader, most int, each func(Event) error) error {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 0, min(64<<10, most)), most)
+	var e Event
+	for lines.Scan() {
+		field, rest, _ := bytes.Cut(lines.Bytes(), []byte(":"))
+		rest = bytes.TrimPrefix(rest, []byte(" "))
+		switch {
+		case string(field) == "event":
+			e.Name = string(rest)
+		case string(field) == "data":
+			if len(e.Data)+len(rest) > most {
+				return bufio.ErrTooLong
+			}
+			if e.Data != nil {
+				e.Data = append(e.Data, '\n')
+			}
+			e.Data = append(e.Data, rest...)
+		case len(lines.Bytes()) == 0:
+			if err := flush(&e, each); err != nil {
+				return err
+			}
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return err
+	}
+	return flush(&e, each)
+}
+
+func flush(e *Event, each func(Event) error) error {
+	done := *e
+	*e = Event{}
+	if done.Data == nil {
+		return nil
+	}
+	return each(done)
+}
