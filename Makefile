@@ -4,7 +4,7 @@
 # A clone that belongs to somebody else can't be asked for its version.
 export GOFLAGS ?= -buildvcs=false
 
-.PHONY: demo build test check format vet staticcheck race docs docs-check bench soak mutate conformance apis
+.PHONY: demo build test check format vet staticcheck race docs docs-check bench soak mutate conformance apis formats
 
 demo: build ## an issue tracker, a token and a first conversation; then it serves until Ctrl-C
 	@bin/bailiwick demo $(ARGS)
@@ -63,3 +63,6 @@ conformance: ## the official MCP suites
 apis: ## what is told of the largest public APIs; their documents come from npm
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && exports=$$(scripts/apis "$$dir") && eval "$$exports" && \
 	go test -count=1 -v -timeout=1h ./test/largeapis
+
+formats: ## what the assistant sends to model providers, against the types that they publish on npm
+	@scripts/formats

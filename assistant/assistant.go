@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"sync"
@@ -97,6 +98,9 @@ func New(o Options) (*Assistant, error) {
 	}
 	if o.Prices == nil {
 		o.Prices = Prices()
+	}
+	if kinds()[o.Provider.Name].noSampling && (o.Sampling.Temperature != nil || o.Sampling.TopP != nil) {
+		return nil, fmt.Errorf("the provider %s takes no Temperature and no TopP; leave them out", o.Provider.Name)
 	}
 	model, name, err := o.Provider.open(o.Timeout, o.HTTP)
 	if err != nil {

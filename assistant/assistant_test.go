@@ -111,7 +111,7 @@ func TestAsk(t *testing.T) {
 		var heard []string
 		gateway := &shelf{}
 		a := begin(t, name, url, assistant.Options{Client: gateway, System: "Speak of issues.", Prices: map[string]assistant.Price{
-			"gpt-4o-mini": {Input: 1, Cached: 0.5, Output: 10}, "claude-haiku-4-5": {Input: 1, Cached: 0.5, Output: 10}, "gemini-2.5-flash": {Input: 1, Cached: 0.5, Output: 10}, "qwen2.5-7b-instruct": {Input: 1, Cached: 0.5, Output: 10}},
+			"gpt-4o-mini": {Input: 1, Cached: 0.5, Output: 10}, "claude-haiku-4-5": {Input: 1, Cached: 0.5, Output: 10}, "gemini-3.5-flash-lite": {Input: 1, Cached: 0.5, Output: 10}, "qwen2.5-7b-instruct": {Input: 1, Cached: 0.5, Output: 10}},
 			Hooks: assistant.Hooks{OnText: func(p string) { text.WriteString(p) }, OnCall: func(c assistant.Call) { heard = append(heard, "call "+c.Name) },
 				OnResult: func(c assistant.Call) { heard = append(heard, "result "+c.Name) }}})
 		got, err := a.Ask(t.Context(), "How many issues?")

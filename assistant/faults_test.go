@@ -177,6 +177,10 @@ func TestNew(t *testing.T) {
 			t.Errorf("%s: %v, want %q", tt.p, err, tt.want)
 		}
 	}
+	half := 0.5
+	if _, err := assistant.New(assistant.Options{Client: &shelf{}, Provider: assistant.Provider{Name: "anthropic", Key: key}, Sampling: assistant.Sampling{TopP: &half}}); err == nil {
+		t.Error("a parameter that the format does not have is ignored")
+	}
 	if _, err := assistant.New(assistant.Options{Provider: assistant.Provider{Name: "ollama"}}); err == nil {
 		t.Error("an assistant without a client")
 	}
@@ -257,15 +261,17 @@ func TestCompact(t *testing.T) {
 // TestPrices: what a usage costs, and that an unknown price is said to be.
 func TestPrices(t *testing.T) {
 	for _, tt := range []struct {
-		p    assistant.Provider
-		want string
+		p       assistant.Provider
+		written int
+		want    string
 	}{
-		{assistant.Provider{Name: "openai", Model: "gpt-4o-mini-2024-07-18"}, "1000000 in (400000 cached) + 1000000 out = 2000000 tokens $0.720000"},
-		{assistant.Provider{Name: "openai", Model: "gpt-4o-audio"}, "1000000 in (400000 cached) + 1000000 out = 2000000 tokens $0.000000 (the price of gpt-4o-audio is unknown and counts as 0)"},
-		{assistant.Provider{Name: "lmstudio", Model: "mine"}, "1000000 in (400000 cached) + 1000000 out = 2000000 tokens $0.000000"},
-		{assistant.Provider{Name: "anthropic"}, "1000000 in (400000 cached) + 1000000 out = 2000000 tokens $5.690000"},
+		{assistant.Provider{Name: "openai", Model: "gpt-4o-mini-2024-07-18"}, 0, "1000000 in (400000 cached) + 1000000 out = 2000000 tokens $0.720000"},
+		{assistant.Provider{Name: "openai", Model: "gpt-4o-audio"}, 0, "1000000 in (400000 cached) + 1000000 out = 2000000 tokens $0.000000 (the price of gpt-4o-audio is unknown and counts as 0)"},
+		{assistant.Provider{Name: "lmstudio", Model: "mine"}, 0, "1000000 in (400000 cached) + 1000000 out = 2000000 tokens $0.000000"},
+		{assistant.Provider{Name: "anthropic", Model: "claude-sonnet-4-9"}, 0, "1000000 in (400000 cached) + 1000000 out = 2000000 tokens $0.000000 (the price of claude-sonnet-4-9 is unknown and counts as 0)"},
+		{assistant.Provider{Name: "anthropic"}, 2e5, "1000000 in (400000 cached) + 1000000 out = 2000000 tokens $5.690000"},
 	} {
-		_, url := serve(t, scripted.Play(scripted.Turn{Text: "Yes.", Usage: llm.Usage{Input: 1e6, Cached: 4e5, Written: 2e5 * len(tt.p.Name) / 9 * (len(tt.p.Name) / 9), Output: 1e6}}))
+		_, url := serve(t, scripted.Play(scripted.Turn{Text: "Yes.", Usage: llm.Usage{Input: 1e6, Cached: 4e5, Written: tt.written, Output: 1e6}}))
 		tt.p.Key, tt.p.BaseURL = key, url+"/v1"
 		a, err := assistant.New(assistant.Options{Client: &shelf{}, Provider: tt.p})
 		if err != nil {

@@ -38,6 +38,7 @@ func (p Provider) GoString() string {
 type kind struct {
 	base, model string
 	local       bool // needs no key and costs nothing
+	noSampling  bool // the format has no parameters for how words are chosen
 	make        func(llm.Endpoint, string) llm.Model
 }
 
@@ -58,8 +59,8 @@ func kinds() map[string]kind {
 	return map[string]kind{
 		"openai":           {base: openAI, model: "gpt-4o-mini", make: chat},
 		"openai-responses": {base: openAI, model: "gpt-4o-mini", make: responses},
-		"anthropic":        {base: "https://api.anthropic.com/v1", model: "claude-haiku-4-5", make: messages},
-		"google":           {base: "https://generativelanguage.googleapis.com/v1beta", model: "gemini-2.5-flash", make: gemini},
+		"anthropic":        {base: "https://api.anthropic.com/v1", model: "claude-haiku-4-5", noSampling: true, make: messages},
+		"google":           {base: "https://generativelanguage.googleapis.com/v1beta", model: "gemini-3.5-flash-lite", make: gemini},
 		"lmstudio":         {base: "http://localhost:1234/v1", model: "qwen2.5-7b-instruct", local: true, make: compatible},
 		"ollama":           {base: "http://localhost:11434/v1", model: "qwen2.5:7b", local: true, make: compatible},
 		"vllm":             {base: "http://localhost:8000/v1", model: "Qwen/Qwen2.5-7B-Instruct", local: true, make: compatible},

@@ -15,8 +15,8 @@ type Price struct {
 	Output  float64 `json:"output"`
 }
 
-// Prices returns the table of list prices, by model, as known in November 2025. They change: give Options.Prices what your
-// provider charges. A model whose name goes on after one of these and a hyphen, as those with dates do, costs the same.
+// Prices returns the table of list prices, by model, for short prompts. They are those of public tables on 2026-11-22 and
+// change: give Options.Prices what your provider charges. A model whose name adds a date to one of these costs the same.
 func Prices() map[string]Price {
 	return map[string]Price{
 		"gpt-4o-mini":           {Input: 0.15, Cached: 0.075, Output: 0.60},
@@ -27,12 +27,19 @@ func Prices() map[string]Price {
 		"gpt-5":                 {Input: 1.25, Cached: 0.125, Output: 10},
 		"gpt-5-mini":            {Input: 0.25, Cached: 0.025, Output: 2},
 		"gpt-5-nano":            {Input: 0.05, Cached: 0.005, Output: 0.40},
+		"gpt-5.6-sol":           {Input: 4, Cached: 0.40, Output: 20},
+		"gpt-5.6-terra":         {Input: 2, Cached: 0.20, Output: 12},
+		"gpt-5.6-luna":          {Input: 0.20, Cached: 0.02, Output: 1.20},
 		"claude-haiku-4-5":      {Input: 1, Cached: 0.10, Written: 1.25, Output: 5},
 		"claude-sonnet-4-5":     {Input: 3, Cached: 0.30, Written: 3.75, Output: 15},
 		"claude-opus-4-5":       {Input: 5, Cached: 0.50, Written: 6.25, Output: 25},
+		"claude-haiku-5-5":      {Input: 0.10, Cached: 0.01, Written: 0.125, Output: 0.50},
+		"claude-sonnet-5-5":     {Input: 2, Cached: 0.10, Written: 2.50, Output: 10},
+		"claude-opus-5-5":       {Input: 4, Cached: 0.20, Written: 5, Output: 20},
 		"gemini-2.5-flash":      {Input: 0.30, Cached: 0.03, Output: 2.50},
-		"gemini-2.5-flash-lite": {Input: 0.10, Cached: 0.01, Output: 0.40},
 		"gemini-2.5-pro":        {Input: 1.25, Cached: 0.125, Output: 10},
+		"gemini-3.5-flash-lite": {Input: 0.30, Cached: 0.03, Output: 2.50},
+		"gemini-3.8-flash":      {Input: 0.75, Cached: 0.075, Output: 3.75},
 	}
 }
 
@@ -53,9 +60,10 @@ func (p Provider) price(prices map[string]Price, model string) *Price {
 	return nil
 }
 
-// dated reports whether the end of a model's name is a date or a version, and not another kind of model.
+// dated reports whether the end of a model's name is a date or a revision of three digits, and not another model.
 func dated(end string) bool {
-	return end == "latest" || end != "" && strings.Trim(end, "0123456789-") == ""
+	first, _, _ := strings.Cut(end, "-")
+	return end == "latest" || len(first) >= 3 && strings.Trim(end, "0123456789-") == ""
 }
 
 // A Usage is what was used: requests to the provider, its tokens as it counts them, and what they cost in US dollars.

@@ -17,22 +17,20 @@ const version = "2023-06-01"
 // defaultMaxTokens is how long a reply may be where nothing is said; the format wants a number.
 const defaultMaxTokens = 8192
 
-// A Messages is a model behind the messages format.
+// A Messages is a model behind the messages format. The format has no temperature and no top_p any more.
 type Messages struct {
 	llm.Endpoint
 	Model string
 }
 
 type request struct {
-	Model       string      `json:"model"`
-	MaxTokens   int         `json:"max_tokens"`
-	System      []block     `json:"system,omitempty"`
-	Messages    []message   `json:"messages"`
-	Tools       []tool      `json:"tools,omitempty"`
-	ToolChoice  *toolChoice `json:"tool_choice,omitempty"`
-	Stream      bool        `json:"stream"`
-	Temperature *float64    `json:"temperature,omitempty"`
-	TopP        *float64    `json:"top_p,omitempty"`
+	Model      string      `json:"model"`
+	MaxTokens  int         `json:"max_tokens"`
+	System     []block     `json:"system,omitempty"`
+	Messages   []message   `json:"messages"`
+	Tools      []tool      `json:"tools,omitempty"`
+	ToolChoice *toolChoice `json:"tool_choice,omitempty"`
+	Stream     bool        `json:"stream"`
 }
 
 type toolChoice struct {
@@ -80,7 +78,7 @@ func (m *Messages) Generate(ctx context.Context, r llm.Request, text func(string
 }
 
 func (m *Messages) request(r llm.Request) request {
-	q := request{Model: m.Model, MaxTokens: r.MaxTokens, Stream: true, Temperature: r.Temperature, TopP: r.TopP, Messages: []message{}}
+	q := request{Model: m.Model, MaxTokens: r.MaxTokens, Stream: true, Messages: []message{}}
 	if q.MaxTokens == 0 {
 		q.MaxTokens = defaultMaxTokens
 	}

@@ -84,7 +84,8 @@ type chatChunk struct {
 		Prompt     int `json:"prompt_tokens"`
 		Completion int `json:"completion_tokens"`
 		Details    struct {
-			Cached int `json:"cached_tokens"`
+			Cached  int `json:"cached_tokens"`
+			Written int `json:"cache_write_tokens"`
 		} `json:"prompt_tokens_details"`
 	} `json:"usage"`
 	Error json.RawMessage `json:"error"`
@@ -173,7 +174,7 @@ func (out *chatReply) read(e sse.Event) error {
 		}
 	}
 	if c.Usage != nil {
-		out.Usage = llm.Usage{Input: c.Usage.Prompt, Cached: c.Usage.Details.Cached, Output: c.Usage.Completion}
+		out.Usage = llm.Usage{Input: c.Usage.Prompt, Cached: c.Usage.Details.Cached, Written: c.Usage.Details.Written, Output: c.Usage.Completion}
 	}
 	for _, choice := range c.Choices {
 		out.say(choice.Delta.Content)

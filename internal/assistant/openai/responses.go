@@ -78,7 +78,8 @@ type responsesEvent struct {
 			Input   int `json:"input_tokens"`
 			Output  int `json:"output_tokens"`
 			Details struct {
-				Cached int `json:"cached_tokens"`
+				Cached  int `json:"cached_tokens"`
+				Written int `json:"cache_write_tokens"`
 			} `json:"input_tokens_details"`
 		} `json:"usage"`
 	} `json:"response"`
@@ -169,7 +170,7 @@ func (out *responsesReply) read(ev sse.Event) error {
 	case "response.completed", "response.incomplete":
 		out.ended, out.Reason = true, e.Response.Incomplete.Reason
 		u := e.Response.Usage
-		out.Usage = llm.Usage{Input: u.Input, Cached: u.Details.Cached, Output: u.Output}
+		out.Usage = llm.Usage{Input: u.Input, Cached: u.Details.Cached, Written: u.Details.Written, Output: u.Output}
 	case "response.failed":
 		f := &llm.Fault{Message: "the provider could not answer", Temporary: true}
 		if said := e.Response.Error; said != nil {

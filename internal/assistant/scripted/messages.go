@@ -27,10 +27,8 @@ func readMessages(body []byte) (Conversation, error) {
 			Name, Description string
 			InputSchema       json.RawMessage `json:"input_schema"`
 		}
-		ToolChoice  struct{ Type string } `json:"tool_choice"`
-		Stream      bool
-		Temperature *float64
-		TopP        *float64 `json:"top_p"`
+		ToolChoice struct{ Type string } `json:"tool_choice"`
+		Stream     bool
 	}
 	if err := strict(body, &q); err != nil {
 		return Conversation{}, err
@@ -121,12 +119,12 @@ func writeMessages(t Turn, c Conversation) []event {
 	}
 	u := t.Usage
 	usage := j{"input_tokens": u.Input - u.Cached - u.Written, "cache_creation_input_tokens": u.Written, "cache_read_input_tokens": u.Cached, "output_tokens": 1,
-		"cache_creation": nil, "inference_geo": nil, "output_tokens_details": nil, "server_tool_use": nil, "service_tier": "standard"}
-	add("message_start", j{"message": j{"id": "msg_1", "type": "message", "role": "assistant", "model": c.Model, "content": []any{}, "container": nil,
+		"cache_creation": nil, "inference_geo": nil, "output_tokens_details": nil, "server_tool_use": nil, "service_tier": "standard", "speed": "standard"}
+	add("message_start", j{"message": j{"id": "msg_1", "type": "message", "role": "assistant", "model": c.Model, "content": []any{}, "container": nil, "diagnostics": nil,
 		"stop_details": nil, "stop_reason": nil, "stop_sequence": nil, "usage": usage}})
 	add("ping", j{})
 	block(j{"type": "thinking", "thinking": "", "signature": ""},
-		j{"type": "thinking_delta", "thinking": "Let me see.", "estimated_tokens": nil}, j{"type": "signature_delta", "signature": "sealed"})
+		j{"type": "thinking_delta", "thinking": "Let me see."}, j{"type": "signature_delta", "signature": "sealed"})
 	if text := t.Text + t.Refusal; text != "" {
 		var deltas []j
 		for _, p := range pieces(text, 7) {

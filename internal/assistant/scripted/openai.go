@@ -281,9 +281,13 @@ func writeResponses(t Turn, c Conversation) []event {
 		if output == nil {
 			output = []any{}
 		}
-		return j{"response": j{"id": "resp_1", "object": "response", "created_at": 1764000000, "status": status, "model": c.Model, "output": output, "output_text": "",
+		r := j{"id": "resp_1", "object": "response", "created_at": 1764000000, "status": status, "model": c.Model, "output": output, "output_text": "",
 			"error": nil, "incomplete_details": incomplete, "instructions": c.System, "metadata": j{}, "parallel_tool_calls": true, "temperature": 1, "top_p": 1,
-			"tool_choice": "auto", "tools": []any{}, "usage": usage}}
+			"tool_choice": "auto", "tools": []any{}}
+		if usage != nil {
+			r["usage"] = usage
+		}
+		return j{"response": r}
 	}
 	s.add("response.created", response("in_progress", nil, nil))
 	s.add("response.in_progress", response("in_progress", nil, nil))
