@@ -19,8 +19,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/client"
 )
 
-// A Client reaches a gateway; *client.Client is one. Call is called side by side.
+// A Client reaches a gateway; Dial and Stream make one. Call is called side by side.
 type Client interface {
+	Close() error
 	Tools(context.Context) ([]client.Tool, error)
 	Call(ctx context.Context, tool string, arguments json.RawMessage) (client.Answer, error)
 	Instructions() string
@@ -85,7 +86,7 @@ type Assistant struct {
 // New returns an assistant. It fails with what is missing or wrong, by name; nothing is sent yet.
 func New(o Options) (*Assistant, error) {
 	if o.Client == nil {
-		return nil, errors.New("assistant: Options.Client is missing: dial a gateway with client.Dial")
+		return nil, errors.New("assistant: Options.Client is missing: connect to a gateway with Dial")
 	}
 	if o.MaxRounds == 0 {
 		o.MaxRounds = 8

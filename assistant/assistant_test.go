@@ -68,6 +68,8 @@ type shelf struct {
 	calls []string
 }
 
+func (s *shelf) Close() error { return nil }
+
 func (s *shelf) Instructions() string { return "These tools count things." }
 
 func (s *shelf) Tools(context.Context) ([]client.Tool, error) {

@@ -45,9 +45,6 @@ func readChat(body []byte) (Conversation, error) {
 		return Conversation{}, err
 	}
 	c := Conversation{Model: q.Model, NoCalls: q.ToolChoice == "none"}
-	if !q.Stream {
-		return c, fmt.Errorf("stream must be true")
-	}
 	for _, t := range q.Tools {
 		c.Tools = append(c.Tools, llm.Declaration{Name: t.Function.Name, Description: t.Function.Description, Schema: t.Function.Parameters})
 	}

@@ -1,0 +1,35 @@
+package assistant
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+
+	"github.com/bailiwick-dev/bailiwick/internal/client"
+)
+
+// Dial connects to the gateway at address, such as http://127.0.0.1:8420/mcp, with a token; "" for none.
+func Dial(ctx context.Context, address, token string) (Client, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, fmt.Errorf("the gateway's URL must be like http://127.0.0.1:8420/mcp")
+	}
+	c, err := client.Dial(ctx, u, token, version)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Stream connects to a gateway of the same program: in is what mcp.Server.ServeStream writes, out is what it reads.
+func Stream(ctx context.Context, in io.ReadCloser, out io.WriteCloser) (Client, error) {
+	c, err := client.Stream(ctx, in, out, version)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// version is what the gateway hears of this package.
+const version = "assistant"
