@@ -62,11 +62,10 @@ func (d *desk) sheet(ctx context.Context, name, id, outcome string, act func(con
 
 // reviewable returns a change that the person may see: one of their tenant, where they have one.
 func (c *Call) reviewable(ctx context.Context, id string) (*change.Change, error) {
-	found, err := c.gateway.options.Changes.Get(ctx, id)
-	if err == nil && c.who.Tenant != "" && found.Agent.Tenant != c.who.Tenant {
-		return nil, change.NotFound()
+	if c.who.Tenant != "" {
+		return c.gateway.options.Changes.GetOf(ctx, id, change.Of{Tenant: c.who.Tenant})
 	}
-	return found, err
+	return c.gateway.options.Changes.Get(ctx, id)
 }
 
 func (d *desk) scoped(f change.Filter) change.Filter {

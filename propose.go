@@ -214,10 +214,7 @@ func (c *Call) mine(ctx context.Context, id string) (*change.Change, error) {
 	if queue == nil {
 		return nil, change.NotFound()
 	}
-	found, err := queue.Get(ctx, id)
-	if err == nil && found.Agent.Principal != c.who.ID {
-		return nil, change.NotFound()
-	}
+	found, err := queue.GetOf(ctx, id, change.Of{Principal: c.who.ID})
 	if err == nil {
 		c.record.Change = found.ID
 	}

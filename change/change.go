@@ -16,7 +16,7 @@ import (
 // A Change is a write that has not happened, or what became of it. It is kept whole as one JSON document; all times are
 // those of the store's clock, in UTC.
 type Change struct {
-	ID      string `json:"id"`      // 26 characters, sortable by the time of creation
+	ID      string `json:"id"`      // 34 characters, sortable by the time of creation; older ones have 26
 	Version int64  `json:"version"` // counted up by each Swap of the store; 1 for a new one
 	State   State  `json:"state"`
 

@@ -155,12 +155,9 @@ func (q *Queue) Comment(ctx context.Context, id string, who identity.Principal, 
 
 // Cancel takes back a change that who has proposed. Of another principal's it says that there is none.
 func (q *Queue) Cancel(ctx context.Context, id string, who identity.Principal) (*Change, error) {
-	c, err := q.Get(ctx, id)
+	c, err := q.GetOf(ctx, id, Of{Principal: who.ID})
 	if err != nil {
 		return nil, err
-	}
-	if c.Agent.Principal != who.ID {
-		return nil, NotFound()
 	}
 	return c, q.move(ctx, c, EventCancelled, Step{By: who.Name}, Guard{})
 }

@@ -24,6 +24,13 @@ func (b *broken) Get(ctx context.Context, id string) (*change.Change, error) {
 	return b.Store.Get(ctx, id)
 }
 
+func (b *broken) GetOf(ctx context.Context, id string, of change.Of) (*change.Change, error) {
+	if b.get != nil {
+		return nil, b.get
+	}
+	return b.Store.GetOf(ctx, id, of)
+}
+
 func (b *broken) Now(ctx context.Context) (time.Time, error) {
 	if b.now != nil {
 		return time.Time{}, b.now

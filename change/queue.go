@@ -78,14 +78,24 @@ func (q *Queue) Propose(ctx context.Context, c *Change) (*Change, error) {
 	return kept, nil
 }
 
-// newID returns a new id: 26 characters whose order is that of the time they were made.
+// newID returns a new id: 34 characters whose order is that of the time they were made, with 120 random bits. It begins
+// as a ULID does, which ids of 26 characters are.
 func newID() string {
-	return strings.ToLower(ulid.MustNew(ulid.Timestamp(time.Now()), rand.Reader).String())
+	return strings.ToLower(ulid.MustNew(ulid.Timestamp(time.Now()), rand.Reader).String() + rand.Text()[:8])
 }
 
 // Get returns the change called id.
 func (q *Queue) Get(ctx context.Context, id string) (*Change, error) {
 	c, err := q.store.Get(ctx, strings.ToLower(id))
+	if err != nil {
+		return nil, failed(err)
+	}
+	return c, nil
+}
+
+// GetOf returns the change called id, if it is of's.
+func (q *Queue) GetOf(ctx context.Context, id string, of Of) (*Change, error) {
+	c, err := q.store.GetOf(ctx, strings.ToLower(id), of)
 	if err != nil {
 		return nil, failed(err)
 	}

@@ -18,6 +18,10 @@ type Store interface {
 	// Get returns the change called id, or ErrNone.
 	Get(ctx context.Context, id string) (*Change, error)
 
+	// GetOf is Get for who may know of some changes alone: of a change that isn't of's it is ErrNone, from the same
+	// statement and after the same work as where there is none.
+	GetOf(ctx context.Context, id string, of Of) (*Change, error)
+
 	// List returns the changes that f asks for, the newest first, at most f.Limit, and whether there are more.
 	List(ctx context.Context, f Filter) (found []*Change, more bool, err error)
 
@@ -46,6 +50,12 @@ type Store interface {
 
 	// Now returns the store's time, in UTC and whole microseconds.
 	Now(ctx context.Context) (time.Time, error)
+}
+
+// An Of says whose changes somebody may know of: those of a principal, or those of a tenant. The zero Of has none.
+type Of struct {
+	Principal string // Agent.Principal
+	Tenant    string // Agent.Tenant, where Principal is ""
 }
 
 // A Guard is what a Swap wants besides the version; the zero Guard wants nothing.

@@ -24,6 +24,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/gate"
+	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -50,6 +51,7 @@ type Options struct {
 	Hooks      []string // the names of the webhooks that Deliveries are of
 
 	Key     []byte        // 32 bytes that seal sessions, the same on all replicas; nil takes random ones
+	Used    once.Store    // keeps which sessions were signed out of, for all replicas with one Key; nil keeps it in this process
 	Idle    time.Duration // without a request, after which a session ends; 0 takes session.Idle
 	Life    time.Duration // of a session; 0 takes session.Life
 	Version string        // of this program, as the foot of pages has it
@@ -100,7 +102,7 @@ func New(o Options) (*Console, error) {
 		c.now = time.Now
 	}
 	var err error
-	if c.sessions, err = session.New(session.Options{Key: o.Key, Idle: o.Idle, Life: o.Life, Now: c.now}); err != nil {
+	if c.sessions, err = session.New(session.Options{Key: o.Key, Used: o.Used, Idle: o.Idle, Life: o.Life, Now: c.now}); err != nil {
 		return nil, err
 	}
 	if c.assets, err = readAssets(); err != nil {

@@ -3,7 +3,9 @@ package console_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/console"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/once"
 )
 
 // TestSignIn tells who is let in.
@@ -44,6 +47,62 @@ func TestSignIn(t *testing.T) {
 	if got := strings.Join(w.admits, " "); got != "console/sign_in console/sign_in" {
 		t.Errorf("recorded: %s", got)
 	}
+}
+
+// TestSignedOutEverywhere: a copy of the cookie of somebody who signed out opens nothing, here, at another replica or after
+// a restart. While the store can't say, nothing opens either, and the browser keeps its cookie.
+func TestSignedOutEverywhere(t *testing.T) {
+	var used once.Store
+	w := newWorld(t, newDrawers(), func(o *console.Options) { used = o.Used })
+	again := func(s once.Store) *browser {
+		o := console.Options{Desk: func(who identity.Principal, _ string) bailiwick.Desk { return desk{w.drawers, who} }, Credentials: w.tokens, Tokens: w.tokens,
+			Key: make([]byte, 32), Used: s, Log: slog.New(slog.DiscardHandler), Admit: func(ctx context.Context, _ identity.Principal, _ bailiwick.Ask, run func(context.Context) error) error {
+				return run(ctx)
+			}}
+		c, err := console.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		web := httptest.NewServer(c.Handler())
+		t.Cleanup(func() { web.Close(); c.Close() })
+		return (&world{url: web.URL}).browser(t)
+	}
+	replica, down := again(used), again(failing{used})
+	b := w.signedIn(t, "rosa")
+	at, err := url.Parse(w.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cookies []string
+	for _, c := range b.client.Jar.Cookies(at) {
+		cookies = append(cookies, c.Name+"="+c.Value)
+	}
+	visit := func(b *browser) answer {
+		r := b.request("GET", "/console/changes", "")
+		r.Header.Set("Cookie", strings.Join(cookies, "; "))
+		return b.do(r)
+	}
+	if one, two := visit(b), visit(replica); one.status != 200 || two.status != 200 {
+		t.Fatal("not signed in:", one.status, two.status)
+	}
+	if got := visit(down); got.status != 500 || got.header.Get("Set-Cookie") != "" {
+		t.Errorf("while the store is down: %d %v", got.status, got.header)
+	}
+	if got := b.post("/console/sign-out", nil); got.status != 303 {
+		t.Fatal(got.status)
+	}
+	for name, b := range map[string]*browser{"here": w.browser(t), "at a replica": replica, "after a restart": again(used)} {
+		if got := visit(b); got.status != 303 {
+			t.Errorf("%s: %d", name, got.status)
+		}
+	}
+}
+
+// failing is a store that can't say what was used.
+type failing struct{ once.Store }
+
+func (failing) UsedUp(context.Context, string) (bool, error) {
+	return false, errors.New("the disk is on fire")
 }
 
 // TestSession tells how a session begins and ends.

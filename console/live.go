@@ -48,7 +48,7 @@ func (c *Console) events(v *visit) error {
 		err := c.desk(v).Await(waiting, after)
 		beat := waiting.Err() != nil
 		stop()
-		if _, gone := c.authenticate(v.r, v.session.Credential); gone != nil || !c.sessions.Holds(v.session) {
+		if _, gone := c.authenticate(v.r, v.session.Credential); gone != nil || c.sessions.Holds(ctx, v.session) != nil {
 			return nil
 		}
 		if beat {

@@ -116,9 +116,12 @@ func (c *Console) recognise(v *visit) error {
 	if err != nil {
 		return identity.Unauthorized("no_credential", nil)
 	}
-	s, renewed, ok := c.sessions.Open(cookie.Value, name)
-	if !ok {
+	s, renewed, err := c.sessions.Open(v.ctx(), cookie.Value, name)
+	if errors.Is(err, session.ErrNone) {
 		return identity.Unauthorized("session", nil)
+	}
+	if err != nil {
+		return err
 	}
 	who, err := c.authenticate(v.r, s.Credential)
 	if err != nil {

@@ -126,7 +126,9 @@ func (c *Console) signIn(v *visit) error {
 		return err
 	}
 	if v.session.ID != "" {
-		c.sessions.End(v.session)
+		if err := c.sessions.End(v.ctx(), v.session); err != nil {
+			return err
+		}
 	}
 	http.SetCookie(v.w, c.cookie(v.r, c.sessions.Begin(credential)))
 	to := p.Next
@@ -139,7 +141,9 @@ func (c *Console) signIn(v *visit) error {
 
 // signOut ends the session.
 func (c *Console) signOut(v *visit) error {
-	c.sessions.End(v.session)
+	if err := c.sessions.End(v.ctx(), v.session); err != nil {
+		return err // the cookie stays: whoever was told that they are signed out must be
+	}
 	c.forget(v)
 	http.Redirect(v.w, v.r, Path+"/sign-in", http.StatusSeeOther)
 	return nil

@@ -40,7 +40,7 @@ func newWorld(t testing.TB, d *drawers, change func(*console.Options)) *world {
 	w := &world{drawers: d, tokens: identity.NewTokens(identity.TokenOptions{Store: store}), log: &strings.Builder{}}
 	o := console.Options{
 		Desk:        func(who identity.Principal, _ string) bailiwick.Desk { return desk{d, who} },
-		Credentials: w.tokens, Tokens: w.tokens, Version: "v0.5.0", Key: make([]byte, 32),
+		Credentials: w.tokens, Tokens: w.tokens, Version: "v0.5.0", Key: make([]byte, 32), Used: store,
 		Log: slog.New(slog.NewTextHandler(w.log, nil)),
 		Admit: func(ctx context.Context, who identity.Principal, ask bailiwick.Ask, run func(context.Context) error) error {
 			w.admits = append(w.admits, ask.Tool)

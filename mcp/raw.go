@@ -22,7 +22,11 @@ func (s *Server) addRaw(t *sdk.Tool, h sdk.ToolHandler) {
 		}
 		binding := sealed.Binding{Principal: x.who.ID, Tool: t.Name, Arguments: sealed.Digest(req.Params.Arguments)}
 		if box := req.Params.RequestState; box != "" {
-			plain, ok := s.states.Open(box, binding)
+			plain, ok, err := s.states.Open(ctx, box, binding)
+			if err != nil {
+				s.log.ErrorContext(ctx, "requestState could not be used", "tool", t.Name, "principal", x.who.ID, "correlation_id", x.correlation, "error", err)
+				return nil, errInternal()
+			}
 			if !ok {
 				return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "invalid requestState"}
 			}

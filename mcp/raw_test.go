@@ -3,13 +3,17 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/tool"
@@ -114,16 +118,46 @@ func TestRequestState(t *testing.T) {
 	}
 }
 
-// TestStateOfReplicas: with one key, any replica takes the state of another.
+// TestStateOfReplicas: with one key, any replica takes the state of another, and one of them all takes it once, also when
+// it is answered everywhere at a time. One that can't know whether it was used doesn't take it.
 func TestStateOfReplicas(t *testing.T) {
-	runs := 0
-	o := mcp.Options{Extend: asks(&runs), StateKey: []byte(strings.Repeat("k", 32))}
-	_, here := start(t, o)
-	_, there := start(t, o)
-	_, body := send(t, here, modern("ask", "", ""))
-	if _, body := send(t, there, retry("ask", "", stateOf(t, body))); !strings.Contains(body, "answered") {
-		t.Error(body)
+	o := mcp.Options{StateKey: []byte(strings.Repeat("k", 32)), Used: &once.Memory{}}
+	var runs [3]int
+	var urls [3]string
+	for i := range urls {
+		o.Extend = asks(&runs[i])
+		_, urls[i] = start(t, o)
 	}
+	_, body := send(t, urls[0], modern("ask", "", ""))
+	state := stateOf(t, body)
+	var wait sync.WaitGroup
+	var answered atomic.Int64
+	for i := range 12 {
+		wait.Go(func() {
+			if _, body := send(t, urls[i%3], retry("ask", "", state)); strings.Contains(body, "answered") {
+				answered.Add(1)
+			} else if !strings.Contains(body, "invalid requestState") {
+				t.Error(body)
+			}
+		})
+	}
+	if wait.Wait(); answered.Load() != 1 {
+		t.Errorf("one state was taken %d times", answered.Load())
+	}
+	var never int
+	o.Extend, o.Used = asks(&never), down{}
+	_, there := start(t, o)
+	_, body = send(t, urls[0], modern("ask", "", ""))
+	if _, body := send(t, there, retry("ask", "", stateOf(t, body))); !strings.Contains(body, "-32603") || strings.Contains(body, "fire") || never != 0 {
+		t.Error(never, body)
+	}
+}
+
+// down is a store that is down.
+type down struct{ once.Store }
+
+func (down) UseUp(context.Context, string, time.Time) (bool, error) {
+	return false, errors.New("the disk is on fire")
 }
 
 // TestEveryRunIsAdmitted: for a client of a session, the SDK asks it and runs the handler again within one pass of

@@ -23,6 +23,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/gate"
 	"github.com/bailiwick-dev/bailiwick/internal/mcpobserve"
 	"github.com/bailiwick-dev/bailiwick/internal/oauthmeta"
+	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/mcp/internal/sealed"
 	"github.com/bailiwick-dev/bailiwick/tool"
@@ -95,6 +96,9 @@ type Options struct {
 	// StateKey seals the requestState of tools that ask back: 32 bytes, the same on all replicas. Nil takes a
 	// random one.
 	StateKey []byte
+
+	// Used keeps which requestStates were answered, for all replicas with one StateKey. Nil keeps it in this process.
+	Used once.Store
 }
 
 // An Extension adds what is made with the SDK alone: the fixtures of the conformance suites.
@@ -160,7 +164,7 @@ func New(o Options) (*Server, error) {
 	if o.Refused == nil {
 		o.Refused = refused.New(o.Logger, nil)
 	}
-	states, err := sealed.New(o.StateKey)
+	states, err := sealed.New(o.StateKey, o.Used)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
@@ -9,6 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/rules/filterfields"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 // An Access is how a source can get at the records that a query begins with. It is worked out from the catalogue and
@@ -17,7 +19,7 @@ type Access struct {
 	Class   string   // as the asker addresses it
 	Indexed []string // fields of the leading filter with conditions that an index or the key serves
 	Others  []string // the other fields of that filter
-	Leading []string // all visible fields that can be asked for and lead an index or the key, in the order of the class
+	Leading []string // all fields that lead an index or the key of which nothing is hidden or masked, in the order of the class
 	Scan    bool     // every record has to be read
 	Refused bool     // and the rules refuse that
 }
@@ -56,14 +58,15 @@ func (p *Policy) access(planned *Plan) Access {
 		where = leading(planned.Program)
 	}
 	r := &reach{leads: map[string]bool{}, named: map[string]bool{}, serves: map[string]bool{}, view: v}
-	lead := func(fields []string) {
-		if len(fields) > 0 && v.Field(fields[0]) != nil && v.Mask(fields[0]) == nil {
-			r.leads[fields[0]] = true
+	hidden := func(field string) bool { return v.Field(field) == nil || v.Mask(field) != nil }
+	lead := func(x schema.Index) {
+		if len(x.Fields) > 0 && !slices.ContainsFunc(x.Fields, hidden) && !x.More {
+			r.leads[x.Fields[0]] = true
 		}
 	}
-	lead(v.Class().Key)
+	lead(schema.Index{Fields: v.Class().Key})
 	for _, x := range v.Class().Indexes {
-		lead(x.Fields)
+		lead(x)
 	}
 	a := Access{Class: v.name, Scan: planned.Search == nil}
 	for _, f := range where {

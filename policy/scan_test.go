@@ -17,13 +17,13 @@ func TestScans(t *testing.T) {
 	classes := []schema.Class{
 		{Source: "s", Name: "notes", Table: "notes", Key: []string{"id"},
 			Fields: []schema.Field{{Name: "id", Type: schema.Integer}, {Name: "a", Type: schema.Integer}, {Name: "b", Type: schema.Integer}, {Name: "c", Type: schema.String},
-				{Name: "u", Type: schema.String, Unordered: true}, {Name: "j", Type: schema.JSON}, {Name: "hidden", Type: schema.Integer}, {Name: "p", Type: schema.Integer}},
+				{Name: "u", Type: schema.String, Unordered: true}, {Name: "j", Type: schema.JSON}, {Name: "hidden", Type: schema.Integer}, {Name: "p", Type: schema.Integer}, {Name: "x", Type: schema.Integer}, {Name: "m", Type: schema.String}},
 			Relations: []schema.Relation{{Fields: []string{"p"}, Target: "small", TargetFields: []string{"id"}}},
-			Indexes:   []schema.Index{{Fields: []string{"a", "b"}}, {Fields: []string{"c"}}, {Fields: []string{"u"}}, {Fields: []string{"j"}}, {Fields: []string{"hidden"}}, {Fields: []string{"p"}}, {}}},
+			Indexes:   []schema.Index{{Fields: []string{"a", "b"}}, {Fields: []string{"b", "hidden"}}, {Fields: []string{"x", "m"}}, {Fields: []string{"x"}, More: true}, {Fields: []string{"c"}}, {Fields: []string{"u"}}, {Fields: []string{"j"}}, {Fields: []string{"hidden"}}, {Fields: []string{"p"}}, {}}},
 		{Source: "s", Name: "small", Table: "small", Key: []string{"id"}, Fields: []schema.Field{{Name: "id", Type: schema.Integer}}},
 		{Source: "s", Name: "bare", Table: "bare", View: true, Fields: []schema.Field{{Name: "x", Type: schema.Integer}}},
 	}
-	p, err := policy.New(policy.Rules{Unlisted: true, RefuseScans: true, Classes: map[string]policy.ClassRule{"notes": {Denied: []string{"hidden"}}, "small": {AllowScan: true}}}, classes)
+	p, err := policy.New(policy.Rules{Unlisted: true, RefuseScans: true, Classes: map[string]policy.ClassRule{"notes": {Denied: []string{"hidden"}, Mask: map[string]policy.Mask{"m": policy.Null}}, "small": {AllowScan: true}}}, classes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,6 +33,7 @@ func TestScans(t *testing.T) {
 		{"notes", `{"id": 1}`, "[id] []"},
 		{"notes", `{"a": 1, "b": 2}`, "[a] [b]"},
 		{"notes", `{"b": 2}`, "[] [b] scan refused"},
+		{"notes", `{"x": 2}`, "[] [x] scan refused"},
 		{"notes", `{"a": {"$gt": 1}}`, "[a] []"},
 		{"notes", `{"a": {"$ne": 1}}`, "[] [a] scan refused"},
 		{"notes", `{"a": {"$in": [1, 2]}}`, "[a] []"},

@@ -27,7 +27,7 @@ func IsChange(uri string) bool { return changeOf(uri) != "" }
 // changeOf is the id in the address of a change; "" where it is none.
 func changeOf(uri string) string {
 	id, ours := strings.CutPrefix(uri, changes)
-	if !ours || len(id) != 26 || strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyz") != "" {
+	if !ours || len(id) < 26 || len(id) > 34 || strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyz") != "" {
 		return ""
 	}
 	return id

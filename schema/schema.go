@@ -92,6 +92,7 @@ type Relation struct {
 type Index struct {
 	Name   string
 	Fields []string // leading fields in order; an index over an expression ends before it
+	More   bool     // it has more than Fields, over any fields: an expression, a predicate, values beside its order
 	Unique bool     // no two records have the same values (and it has no predicate)
 }
 

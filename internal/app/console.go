@@ -35,7 +35,7 @@ func (p *Plant) Console(ctx context.Context, s *mcp.Server, credentials identity
 		},
 		Audit: p.Store, Exposure: func() (*policyreport.Regime, error) { return p.Gateway.Regime(Offers(p.latest.Load())) },
 		Tokens: p.Tokens, Sources: func(ctx context.Context) []console.Source { return p.health(ctx, log) },
-		Key: key, Version: Version(), Log: log,
+		Key: key, Used: p.Store, Version: Version(), Log: log,
 	}
 	if hooks := p.Config.Notifications.Hooks; hooks != nil {
 		o.Deliveries, o.Hooks = p.Store, webhook.Names(hooks)

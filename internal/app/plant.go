@@ -200,7 +200,7 @@ func daily(d config.Daily) limit.Use {
 func (p *Plant) Door() mcp.Options {
 	c := p.Config
 	o := mcp.Options{
-		Tools: p.Tools, Prompts: p.Prompts, Version: Version(), Instructions: instructions(c), Ready: p.ready, StateKey: p.stateKey,
+		Tools: p.Tools, Prompts: p.Prompts, Version: Version(), Instructions: instructions(c), Ready: p.ready, StateKey: p.stateKey, Used: p.Store,
 		Anonymous: c.Auth.Anonymous, AllowedOrigins: c.Server.Origins, AllowedHosts: c.Server.Hosts,
 		MaxBody: int64(c.Server.MaxBody), Concurrency: c.Server.Concurrency, Queue: c.Server.Queue, Heartbeat: c.Server.Heartbeat,
 		Sessions: c.Server.Sessions.Max, SessionsEach: c.Server.Sessions.Each, SessionTimeout: c.Server.Sessions.Idle,

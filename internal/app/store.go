@@ -14,6 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/source"
@@ -30,6 +31,7 @@ type Store interface {
 	change.Store
 	webhook.Store
 	source.Pinger
+	once.Store
 	Secret(ctx context.Context, name string) ([]byte, error)
 	io.Closer
 }

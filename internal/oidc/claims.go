@@ -117,11 +117,12 @@ func last(name string) string {
 	return name
 }
 
-// words returns the words of a claim: a list of them, or a text with spaces between. All else has none.
+// words returns the words of a claim: a list of them, or a text with spaces (U+0020, and nothing else) between. All else has
+// none.
 func words(v value.Value) []string {
 	switch v.Kind() {
 	case value.String:
-		return strings.Fields(v.Text())
+		return slices.DeleteFunc(strings.Split(v.Text(), " "), func(s string) bool { return s == "" })
 	case value.Array:
 		var out []string
 		for _, e := range v.List() {

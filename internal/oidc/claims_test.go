@@ -84,6 +84,7 @@ func TestMappedLists(t *testing.T) {
 		want   string
 	}{
 		{nil, "[] [] []"},
+		{claims{"tools": " a\u00a0b  c\td\ne "}, `["a\u00a0b" "c\td\ne"] [] ["a\u00a0b" "c\td\ne"]`},
 		{claims{"tools": "a b", "may": claims{"do": []string{"c"}}}, `["a" "b"] ["c"] ["a" "b"]`},
 		{claims{"tools": claims{"only": "a"}, "may": "do"}, "[] [] []"},
 	} {

@@ -103,13 +103,27 @@ func (s *Store) Swap(ctx context.Context, c *change.Change, g change.Guard) erro
 }
 
 // Get returns a change.
-func (s *Store) Get(ctx context.Context, id string) (c *change.Change, err error) {
+func (s *Store) Get(ctx context.Context, id string) (*change.Change, error) {
+	return s.one(ctx, id, `SELECT body FROM bailiwick.change WHERE id = $1`)
+}
+
+// GetOf returns a change of of's.
+func (s *Store) GetOf(ctx context.Context, id string, of change.Of) (*change.Change, error) {
+	column, is, ok := changes.Of(of)
+	if !ok {
+		return nil, change.ErrNone
+	}
+	return s.one(ctx, id, `SELECT body FROM bailiwick.change WHERE id = $1 AND `+column+` = $2`, []byte(is))
+}
+
+// one returns the change in the body that ask gives for an id and more.
+func (s *Store) one(ctx context.Context, id, ask string, more ...any) (c *change.Change, err error) {
 	if !text(id) {
 		return nil, change.ErrNone
 	}
 	err = s.again(ctx, "read a change", func(ctx context.Context) error {
 		var body string
-		err := s.pool.QueryRow(ctx, `SELECT body FROM bailiwick.change WHERE id = $1`, id).Scan(&body)
+		err := s.pool.QueryRow(ctx, ask, append([]any{id}, more...)...).Scan(&body)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return change.ErrNone
 		}

@@ -22,6 +22,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/store/changes"
 	"github.com/bailiwick-dev/bailiwick/internal/store/records"
 	"github.com/bailiwick-dev/bailiwick/internal/store/tokens"
@@ -57,6 +58,7 @@ var (
 	_ limit.Store         = (*Store)(nil)
 	_ change.Store        = (*Store)(nil)
 	_ webhook.Store       = (*Store)(nil)
+	_ once.Store          = (*Store)(nil)
 )
 
 // settings of every session. One that a process left open in the middle of a transaction, stopped or cut off, must

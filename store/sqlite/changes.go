@@ -100,6 +100,23 @@ func (s *Store) Get(ctx context.Context, id string) (*change.Change, error) {
 	return changes.Read(body)
 }
 
+// GetOf returns a change of of's. Its index finds both at once, and the row is read of what is found alone.
+func (s *Store) GetOf(ctx context.Context, id string, of change.Of) (*change.Change, error) {
+	column, is, ok := changes.Of(of)
+	if !ok {
+		return nil, change.ErrNone
+	}
+	var body string
+	err := s.read.QueryRowContext(ctx, `SELECT body FROM change INDEXED BY change_id_`+column+` WHERE id = ? AND `+column+` = ?`, id, is).Scan(&body)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, change.ErrNone
+	}
+	if err != nil {
+		return nil, s.failed("read a change", err)
+	}
+	return changes.Read(body)
+}
+
 // List returns the changes of f.
 func (s *Store) List(ctx context.Context, f change.Filter) ([]*change.Change, bool, error) {
 	ask := asking.List(f)

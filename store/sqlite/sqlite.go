@@ -23,6 +23,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/store/changes"
 	"github.com/bailiwick-dev/bailiwick/internal/store/records"
 	"github.com/bailiwick-dev/bailiwick/internal/store/tokens"
@@ -61,6 +62,7 @@ var (
 	_ limit.Ledger        = (*Store)(nil)
 	_ change.Store        = (*Store)(nil)
 	_ webhook.Store       = (*Store)(nil)
+	_ once.Store          = (*Store)(nil)
 )
 
 // Open opens the file at path, which only its owner can read, and brings it to the present form. It makes the file

@@ -130,9 +130,33 @@ func testChange(t *testing.T, open Open) {
 	if last, err := s.LastEvent(ctx); err != nil || last != events[2].Seq {
 		t.Error(last, err)
 	}
+	testNone(t, other, given)
+}
+
+// testNone checks for whom there is a change: given is.
+func testNone(t *testing.T, s Store, given *change.Change) {
+	ctx := t.Context()
 	for _, id := range []string{"", "nobody", given.ID + "\x00", "%"} {
 		if _, err := s.Get(ctx, id); !errors.Is(err, change.ErrNone) {
 			t.Errorf("get %q: %v", id, err)
+		}
+		if _, err := s.GetOf(ctx, id, change.Of{Principal: given.Agent.Principal}); !errors.Is(err, change.ErrNone) {
+			t.Errorf("get %q of its principal: %v", id, err)
+		}
+	}
+	for _, tt := range []struct {
+		of   change.Of
+		want error
+	}{
+		{change.Of{Principal: given.Agent.Principal}, nil},
+		{change.Of{Tenant: given.Agent.Tenant}, nil},
+		{change.Of{}, change.ErrNone},
+		{change.Of{Principal: "a"}, change.ErrNone},
+		{change.Of{Tenant: "acme"}, change.ErrNone},
+		{change.Of{Principal: "a", Tenant: given.Agent.Tenant}, change.ErrNone},
+	} {
+		if got, err := s.GetOf(ctx, given.ID, tt.of); !errors.Is(err, tt.want) || err == nil && got.ID != given.ID {
+			t.Errorf("of %+v: %v, %v", tt.of, got, err)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/limit"
 )
@@ -25,7 +26,7 @@ type Store interface {
 	Ping(ctx context.Context) error
 	webhook.Store
 	Secret(ctx context.Context, name string) ([]byte, error)
-	UseStore
+	once.Store
 	Close() error
 }
 

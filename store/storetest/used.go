@@ -1,19 +1,12 @@
 package storetest
 
 import (
-	"context"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 )
-
-// A UseStore keeps what can be used once: the sealed questions of tools, and sessions that somebody signed out of.
-type UseStore interface {
-	UseUp(ctx context.Context, name string, until time.Time) (first bool, err error)
-	UsedUp(ctx context.Context, name string) (bool, error)
-}
 
 // testUsed uses things up through two handles at once: each is used by one, and all handles know of it, also those that
 // are opened later. What is old is forgotten.

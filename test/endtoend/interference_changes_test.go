@@ -107,7 +107,7 @@ func drawWrites(r *rand.Rand) string {
 }
 
 // fleeting is what differs between any two changes.
-var fleeting = regexp.MustCompile(`01[0-9a-z]{24}|\d{4}-\d\d-\d\d[T ][0-9:.]+(Z| UTC)`)
+var fleeting = regexp.MustCompile(`01[0-9a-z]{32}|\d{4}-\d\d-\d\d[T ][0-9:.]+(Z| UTC)`)
 
 // told is all that an agent is told of a wish: the answer, its change, the list of its changes, and what becomes of it when
 // a person looks, and takes it back.

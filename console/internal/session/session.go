@@ -8,6 +8,7 @@ package session
 
 import (
 	"cmp"
+	"context"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
@@ -20,6 +21,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/bailiwick-dev/bailiwick/internal/once"
 )
 
 // How long a session is good for when nobody says otherwise.
@@ -33,6 +36,7 @@ type Options struct {
 	Key  []byte           // 32 bytes, the same on all replicas; nil takes random ones, so that sessions end with the process
 	Idle time.Duration    // without a request; 0 takes Idle
 	Life time.Duration    // from the sign-in on; 0 takes Life
+	Used once.Store       // keeps which sessions somebody signed out of, for all replicas; nil keeps it in this process
 	Now  func() time.Time // nil takes time.Now
 }
 
@@ -52,8 +56,9 @@ type Keeper struct {
 	life  time.Duration
 	now   func() time.Time
 
+	used once.Store
+
 	mu    sync.Mutex
-	ended map[string]time.Time // ID of a session that was signed out of, until it would have ended by itself
 	links map[[sha256.Size]byte]link
 }
 
@@ -85,9 +90,12 @@ func New(o Options) (*Keeper, error) {
 		return nil, fmt.Errorf("session: make the cipher: %w", err)
 	}
 	k := &Keeper{forms: forms, idle: cmp.Or(o.Idle, Idle), life: cmp.Or(o.Life, Life), now: o.Now,
-		ended: map[string]time.Time{}, links: map[[sha256.Size]byte]link{}}
+		used: o.Used, links: map[[sha256.Size]byte]link{}}
 	if k.now == nil {
 		k.now = time.Now
+	}
+	if k.used == nil {
+		k.used = &once.Memory{}
 	}
 	if k.aead, err = cipher.NewGCMWithRandomNonce(block); err != nil {
 		return nil, fmt.Errorf("session: make the cipher: %w", err)
@@ -110,53 +118,48 @@ func (k *Keeper) Seal(s Session, name string) string {
 	return base64.RawURLEncoding.EncodeToString(k.aead.Seal(nil, nil, plain, []byte(name)))
 }
 
+// ErrNone says that a cookie stands for no session, or for one that has ended.
+var ErrNone = errors.New("session: there is none")
+
 // Open returns the session that was sealed for a cookie called name. renewed says that it is to be sealed again, so
-// that it is seen to be in use.
-func (k *Keeper) Open(text, name string) (s Session, renewed, ok bool) {
+// that it is seen to be in use. Where it is not ErrNone, an error means that whether the session has ended isn't known.
+func (k *Keeper) Open(ctx context.Context, text, name string) (s Session, renewed bool, err error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil {
-		return Session{}, false, false
+		return Session{}, false, ErrNone
 	}
 	plain, err := k.aead.Open(nil, nil, raw, []byte(name))
 	if err != nil || json.Unmarshal(plain, &s) != nil || s.ID == "" {
-		return Session{}, false, false
+		return Session{}, false, ErrNone
+	}
+	if err := k.Holds(ctx, s); err != nil {
+		return Session{}, false, err
 	}
 	now := k.now().UTC()
-	if !k.Holds(s) {
-		return Session{}, false, false
-	}
 	if now.Sub(s.Seen) < min(time.Minute, k.idle/4) {
-		return s, false, true
+		return s, false, nil
 	}
 	s.Seen = now
-	return s, true, true
+	return s, true, nil
 }
 
-// End has every copy of s refused by this process, until it would have ended by itself. Revoking its token ends it
-// everywhere.
-func (k *Keeper) End(s Session) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+// End has every copy of s refused, at all replicas, until it would have ended by itself.
+func (k *Keeper) End(ctx context.Context, s Session) error {
+	_, err := k.used.UseUp(ctx, "session "+s.ID, s.Began.Add(k.life))
+	return err
+}
+
+// Holds reports, by nil, whether s is still good, and by ErrNone that it isn't: signed out of, idle or open for too long.
+func (k *Keeper) Holds(ctx context.Context, s Session) error {
 	now := k.now()
-	for id, until := range k.ended {
-		if !now.Before(until) {
-			delete(k.ended, id)
-		}
+	if now.Sub(s.Began) >= k.life || now.Sub(s.Seen) >= k.idle {
+		return ErrNone
 	}
-	k.ended[s.ID] = s.Began.Add(k.life)
-}
-
-// Holds reports whether s is still good: not signed out of, and neither idle nor open for too long.
-func (k *Keeper) Holds(s Session) bool {
-	now := k.now()
-	return now.Sub(s.Began) < k.life && now.Sub(s.Seen) < k.idle && !k.hasEnded(s.ID)
-}
-
-func (k *Keeper) hasEnded(id string) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	_, ended := k.ended[id]
-	return ended
+	ended, err := k.used.UsedUp(ctx, "session "+s.ID)
+	if err == nil && ended {
+		err = ErrNone
+	}
+	return err
 }
 
 // Mark returns what a form of the session, or of a visitor, called id holds, so that no other site can send it.

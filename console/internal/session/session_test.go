@@ -1,15 +1,27 @@
 package session
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
+
+	"github.com/bailiwick-dev/bailiwick/internal/once"
 )
 
-func keeper(t *testing.T, key byte, now *time.Time) *Keeper {
+var errDown = errors.New("the disk is on fire")
+
+// broken is a store that is down.
+type broken struct{}
+
+func (broken) UseUp(context.Context, string, time.Time) (bool, error) { return false, errDown }
+func (broken) UsedUp(context.Context, string) (bool, error)           { return false, errDown }
+
+func keeper(t *testing.T, key byte, now *time.Time, used once.Store) *Keeper {
 	t.Helper()
 	secret := make([]byte, 32)
 	secret[0] = key
-	k, err := New(Options{Key: secret, Now: func() time.Time { return *now }})
+	k, err := New(Options{Key: secret, Used: used, Now: func() time.Time { return *now }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -18,8 +30,9 @@ func keeper(t *testing.T, key byte, now *time.Time) *Keeper {
 
 // TestOpen tells which texts are a session.
 func TestOpen(t *testing.T) {
-	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	k, replica, stranger := keeper(t, 1, &now), keeper(t, 1, &now), keeper(t, 2, &now)
+	now, ctx := time.Now().UTC(), t.Context()
+	used := &once.Memory{} // what replicas share
+	k, replica, stranger := keeper(t, 1, &now, used), keeper(t, 1, &now, used), keeper(t, 2, &now, used)
 	s := k.Begin("bw_secret")
 	text := k.Seal(s, "cookie")
 	changed := []byte(text)
@@ -34,26 +47,29 @@ func TestOpen(t *testing.T) {
 		{"itself", k, text, "cookie", true}, {"a replica", replica, text, "cookie", true}, {"another key", stranger, text, "cookie", false},
 		{"another cookie", k, text, "other", false}, {"changed", k, string(changed), "cookie", false}, {"cut", k, text[:20], "cookie", false}, {"nothing", k, "", "cookie", false},
 	} {
-		got, _, ok := row.keeper.Open(row.text, row.cookie)
-		if ok != row.ok || ok && got.Credential != "bw_secret" || !ok && got != (Session{}) {
-			t.Errorf("%s: %v %v", row.name, got, ok)
+		got, _, err := row.keeper.Open(ctx, row.text, row.cookie)
+		if ok := err == nil; ok != row.ok || ok && got.Credential != "bw_secret" || !ok && (got != (Session{}) || !errors.Is(err, ErrNone)) {
+			t.Errorf("%s: %v %v", row.name, got, err)
 		}
 	}
 	if k.Seal(s, "cookie") == text {
 		t.Error("two seals are the same")
 	}
 	now = now.Add(2 * time.Minute)
-	if got, renewed, ok := k.Open(text, "cookie"); !ok || !renewed || !got.Seen.Equal(now) {
-		t.Error("a use isn't noted:", got, renewed, ok)
+	if got, renewed, err := k.Open(ctx, text, "cookie"); err != nil || !renewed || !got.Seen.Equal(now) {
+		t.Error("a use isn't noted:", got, renewed, err)
 	}
-	k.End(s)
-	if _, _, ok := k.Open(text, "cookie"); ok || k.Holds(s) {
-		t.Error("signed out of, and opened")
+	down := keeper(t, 1, &now, broken{})
+	if _, _, err := down.Open(ctx, text, "cookie"); !errors.Is(err, errDown) || down.End(ctx, s) == nil {
+		t.Error("a store that is down:", err)
 	}
-	now = now.Add(Life)
-	k.End(Session{ID: "x", Began: now}) // forgets those that have ended by themselves
-	if len(k.ended) != 1 {
-		t.Error("remembered:", len(k.ended))
+	if err := k.End(ctx, s); err != nil {
+		t.Fatal(err)
+	}
+	for name, one := range map[string]*Keeper{"here": k, "at a replica": replica, "after a restart": keeper(t, 1, &now, used)} {
+		if _, _, err := one.Open(ctx, text, "cookie"); !errors.Is(err, ErrNone) || !errors.Is(one.Holds(ctx, s), ErrNone) {
+			t.Errorf("signed out of, and opened %s: %v", name, err)
+		}
 	}
 	if _, err := New(Options{Key: make([]byte, 31)}); err == nil {
 		t.Error("a short key")
@@ -62,7 +78,7 @@ func TestOpen(t *testing.T) {
 
 func TestMark(t *testing.T) {
 	now := time.Now()
-	k := keeper(t, 1, &now)
+	k := keeper(t, 1, &now, nil)
 	mark := k.Mark("a")
 	for id, want := range map[string]bool{"a": true, "b": false, "": false} {
 		if k.Genuine(id, mark) != want {
@@ -76,7 +92,7 @@ func TestMark(t *testing.T) {
 
 func TestOffer(t *testing.T) {
 	now := time.Now()
-	k := keeper(t, 1, &now)
+	k := keeper(t, 1, &now, nil)
 	code := k.Offer("bw_secret", time.Hour)
 	if got, ok := k.Redeem(code); !ok || got != "bw_secret" {
 		t.Error(got, ok)

@@ -44,8 +44,9 @@ func (f *found) add(field schema.Field) (warning string) {
 	return ""
 }
 
-// index adds an access path over columns, in order; one that is an expression or no field is "".
-func (f *found) index(name string, columns []string, unique bool) {
+// index adds an access path over columns, in order; one that is an expression or no field is "". more says that it has
+// something beside its columns, such as a predicate.
+func (f *found) index(name string, columns []string, unique, more bool) {
 	n := len(columns)
 	for i, c := range columns {
 		if f.Field(c) == nil {
@@ -54,7 +55,7 @@ func (f *found) index(name string, columns []string, unique bool) {
 		}
 	}
 	if n > 0 {
-		f.Indexes = append(f.Indexes, schema.Index{Name: name, Fields: columns[:n:n], Unique: unique && n == len(columns)})
+		f.Indexes = append(f.Indexes, schema.Index{Name: name, Fields: columns[:n:n], Unique: unique && n == len(columns), More: more || n < len(columns)})
 	}
 }
 

@@ -40,7 +40,7 @@ func MySQL(ctx context.Context, db *sql.DB, source string) ([]schema.Class, []st
 		for _, x := range raw {
 			// MariaDB makes such an index for each foreign key: it would tell of one that leads to a hidden class.
 			if x.Unique || !slices.ContainsFunc(f.links, func(l link) bool { return slices.Equal(l.fields, x.Fields) }) {
-				f.index(x.Name, x.Fields, x.Unique)
+				f.index(x.Name, x.Fields, x.Unique, false)
 			}
 		}
 	}

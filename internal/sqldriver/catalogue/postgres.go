@@ -299,7 +299,7 @@ func (c *pgClass) names(at []int16) []string {
 
 // pgIndexes reads the indexes that serve equality on their leading columns, and every primary key.
 const pgIndexes = `
-SELECT i.indrelid, c.relname::text, i.indisunique AND i.indpred IS NULL, i.indisprimary, i.indkey::int2[], i.indnkeyatts
+SELECT i.indrelid, c.relname::text, i.indisunique AND i.indpred IS NULL, i.indisprimary, i.indkey::int2[], i.indnkeyatts, i.indpred IS NOT NULL
 FROM pg_catalog.pg_index i
 JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
 JOIN pg_catalog.pg_am m ON m.oid = c.relam
@@ -313,12 +313,13 @@ func (r *postgresReader) indexes(ctx context.Context) error {
 		Unique, Primary bool
 		Columns         []int16
 		Keys            int16
+		Partial         bool
 	}
 	rows, err := collect[row](ctx, r.conn, pgIndexes, r.oids)
 	for _, x := range rows {
 		c := r.byOID[x.Class]
 		columns := c.names(x.Columns[:x.Keys])
-		c.index(x.Name, columns, x.Unique && !c.parent)
+		c.index(x.Name, columns, x.Unique && !c.parent, x.Partial || int(x.Keys) < len(x.Columns))
 		if x.Primary && !c.parent && !slices.Contains(columns, "") {
 			c.primary = columns
 		}

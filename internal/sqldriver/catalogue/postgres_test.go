@@ -155,7 +155,7 @@ func TestDescribePostgres(t *testing.T) {
 				{Name: "u", Type: schema.String, Native: "text"},
 				{Name: "v", Type: schema.String, Native: "text", NotNull: true, Required: true},
 			}, Indexes: []schema.Index{
-				{Name: "aa", Fields: []string{"v"}},
+				{Name: "aa", Fields: []string{"v"}, More: true},
 				{Name: "c_u_key", Fields: []string{"u"}, Unique: true},
 				{Name: "ci", Fields: []string{"v"}, Unique: true},
 			}},
@@ -176,8 +176,8 @@ func TestDescribePostgres(t *testing.T) {
 				{Fields: []string{"b", "a"}, Target: "p", TargetFields: []string{"y", "x"}},
 				{Fields: []string{"up"}, Target: "p", TargetFields: []string{"z"}},
 			}, Indexes: []schema.Index{
-				{Name: "i1", Fields: []string{"a"}},
-				{Name: "i3", Fields: []string{"a"}, Unique: true},
+				{Name: "i1", Fields: []string{"a"}, More: true},
+				{Name: "i3", Fields: []string{"a"}, More: true, Unique: true},
 				{Name: "i4", Fields: []string{"z"}},
 			}},
 			{Source: "db", Name: "p", Table: "p", Key: []string{"x", "y"}, Fields: []schema.Field{
@@ -299,7 +299,7 @@ func TestDescribePostgresRole(t *testing.T) {
 		}, Relations: []schema.Relation{{Fields: []string{"w"}, Target: "whole", TargetFields: []string{"id"}}},
 			Indexes: []schema.Index{
 				{Name: "part_shown_key", Fields: []string{"shown"}, Unique: true},
-				{Name: "part_w_secret_key", Fields: []string{"w"}},
+				{Name: "part_w_secret_key", Fields: []string{"w"}, More: true},
 			}},
 		{Source: "db", Name: "ref", Table: "ref", Fields: []schema.Field{
 			{Name: "id", Type: schema.Integer, Native: "int4"}, {Name: "s", Type: schema.String, Native: "text"},

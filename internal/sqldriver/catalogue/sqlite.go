@@ -204,6 +204,7 @@ type sqliteIndex struct {
 	columns  []string // rowidColumn for the rowid, "" for an expression
 	collated []string // those of columns that it compares by a rule of its own
 	unique   bool
+	partial  bool
 }
 
 const rowidColumn = "\x00rowid" // no column can have this name
@@ -211,14 +212,14 @@ const rowidColumn = "\x00rowid" // no column can have this name
 func (r *sqliteReader) indexes(ctx context.Context) error {
 	var all []*sqliteIndex
 	var last *sqliteIndex
-	query := `SELECT s.name, i.name, i."unique" AND NOT i.partial, i.origin = 'pk', c.cid, coalesce(c.name, ''), c.coll
+	query := `SELECT s.name, i.name, i."unique" AND NOT i.partial, i.partial, i.origin = 'pk', c.cid, coalesce(c.name, ''), c.coll
 		FROM ` + r.from() + `, pragma_index_list(s.name, ?1) AS i, pragma_index_xinfo(i.name, ?1) AS c
 		WHERE s.type = 'table' AND c.key ORDER BY s.name, i.name, c.seqno`
 	err := scan(ctx, r.tx, query, []any{r.space}, func(rows *sql.Rows) error {
 		var table, name, column, collation string
-		var unique, primary bool
+		var unique, partial, primary bool
 		var cid int
-		if err := rows.Scan(&table, &name, &unique, &primary, &cid, &column, &collation); err != nil {
+		if err := rows.Scan(&table, &name, &unique, &partial, &primary, &cid, &column, &collation); err != nil {
 			return err
 		}
 		f := r.byName[lowerASCII(table)]
@@ -226,7 +227,7 @@ func (r *sqliteReader) indexes(ctx context.Context) error {
 			return nil
 		}
 		if last == nil || last.of != f || last.name != name {
-			last = &sqliteIndex{of: f, name: name, unique: unique}
+			last = &sqliteIndex{of: f, name: name, unique: unique, partial: partial}
 			all = append(all, last)
 		}
 		if primary {
@@ -253,7 +254,7 @@ func (r *sqliteReader) settleIndexes(all []*sqliteIndex) {
 				x.columns[i] = r.rowid[x.of]
 			}
 		}
-		x.of.index(x.name, x.columns, x.unique)
+		x.of.index(x.name, x.columns, x.unique, x.partial)
 		for _, c := range x.collated {
 			r.foreign = true
 			if field := x.of.Field(c); field != nil {

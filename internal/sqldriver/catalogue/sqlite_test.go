@@ -154,7 +154,7 @@ func TestDescribeSQLite(t *testing.T) {
 				{Name: "x", Type: schema.Integer, Native: "INT"}, {Name: "y", Type: schema.Integer, Native: "INT"},
 				{Name: "z", Type: schema.Integer, Native: "INT"},
 			}, Indexes: []schema.Index{
-				{Name: "part", Fields: []string{"z"}},
+				{Name: "part", Fields: []string{"z"}, More: true},
 				{Name: "sqlite_autoindex_Parent_1", Fields: []string{"x", "y"}, Unique: true},
 			}},
 			{Source: "db", Name: "child", Table: "child", Key: []string{"id"}, Fields: []schema.Field{
@@ -181,7 +181,7 @@ func TestDescribeSQLite(t *testing.T) {
 			{Name: "c", Type: schema.String, Native: "TEXT", Unordered: true},
 			{Name: "d", Type: schema.String, Native: "TEXT"},
 		}, Indexes: []schema.Index{
-			{Name: "i1", Fields: []string{"a"}},
+			{Name: "i1", Fields: []string{"a"}, More: true},
 			{Name: "i3", Fields: []string{"b"}},
 			{Name: "i4", Fields: []string{"d", "id"}, Unique: true},
 		}}},

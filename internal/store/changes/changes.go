@@ -116,6 +116,14 @@ func Page(bodies []string, f change.Filter) (found []*change.Change, more bool, 
 	return found, more, nil
 }
 
+// Of returns the column and the value that a change must have to be of's; ok is false where it can have none.
+func Of(of change.Of) (column, is string, ok bool) {
+	if of.Principal != "" {
+		return "principal", of.Principal, true
+	}
+	return "tenant", of.Tenant, of.Tenant != ""
+}
+
 // ReadEvent returns the event in a row.
 func ReadEvent(seq int64, body string) (e change.Event, err error) {
 	if err := json.Unmarshal([]byte(body), &e); err != nil {

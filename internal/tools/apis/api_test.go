@@ -95,7 +95,7 @@ func serve(t *testing.T, names ...string) *tool.Set {
 	return set
 }
 
-var varies = regexp.MustCompile(`[0-9a-z]{26}|\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?Z| UTC)`)
+var varies = regexp.MustCompile(`[0-9a-z]{34}|\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?Z| UTC)`)
 
 // TestConversations plays what agents ask of one API, and of two, against the golden answers.
 func TestConversations(t *testing.T) {

@@ -164,7 +164,7 @@ func (x *tracker) first(where, field string) string {
 
 // plain replaces what differs from run to run.
 func plain(s string) string {
-	for _, r := range [][2]string{{`01[0-9a-z]{24}`, "ID"}, {`20[0-9]{2}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+(Z| UTC)`, "TIME"}, {`token:[0-9a-z]{16}`, "token:T"}} {
+	for _, r := range [][2]string{{`01[0-9a-z]{32}`, "ID"}, {`20[0-9]{2}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+(Z| UTC)`, "TIME"}, {`token:[0-9a-z]{16}`, "token:T"}} {
 		s = regexp.MustCompile(r[0]).ReplaceAllString(s, r[1])
 	}
 	return s
@@ -418,7 +418,7 @@ func TestWait(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id := regexp.MustCompile(`01[0-9a-z]{24}`).FindString(string(res.Structured))
+	id := regexp.MustCompile(`01[0-9a-z]{32}`).FindString(string(res.Structured))
 	start := time.Now()
 	res, err = x.call(bot, "wait_for_change", `{"change_id":"`+id+`","timeout":1}`)
 	if err != nil || !bytes.Contains(res.Structured, []byte(`"status":"pending_review"`)) || time.Since(start) < 900*time.Millisecond {
@@ -467,7 +467,7 @@ func TestFunction(t *testing.T) {
 		if err != nil || len(runs) != i {
 			t.Fatal(problem.Of(err), runs)
 		}
-		change := regexp.MustCompile(`01[0-9a-z]{24}`).FindString(string(res.Structured))
+		change := regexp.MustCompile(`01[0-9a-z]{32}`).FindString(string(res.Structured))
 		sheet, err := rita.Sheet(t.Context(), change)
 		if err != nil {
 			t.Fatal(err)
@@ -494,7 +494,7 @@ func TestClass(t *testing.T) {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 	rita := x.gateway.Desk(x.token(identity.Human, "rita", identity.Read, identity.Review), "visit")
-	id := regexp.MustCompile(`01[0-9a-z]{24}`).FindString(string(res.Structured))
+	id := regexp.MustCompile(`01[0-9a-z]{32}`).FindString(string(res.Structured))
 	sheet, err := rita.Sheet(t.Context(), id)
 	if err != nil || !sheet.CanApprove {
 		t.Fatalf("%v %+v", err, sheet)

@@ -90,7 +90,7 @@ func TestStanding(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			id := regexp.MustCompile(`01[0-9a-z]{24}`).FindString(string(res.Structured))
+			id := regexp.MustCompile(`01[0-9a-z]{32}`).FindString(string(res.Structured))
 			if tt.change != nil {
 				tt.change(x, issue, project)
 			}

@@ -3,6 +3,7 @@
 package sealed
 
 import (
+	"context"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/rand"
@@ -12,8 +13,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
+
+	"github.com/bailiwick-dev/bailiwick/internal/once"
 )
 
 // life is how long a client may take to answer what a tool asks back.
@@ -21,13 +23,11 @@ const life = 10 * time.Minute
 
 // A Sealer seals the requestState of tools that ask back. The SDK sends it as it is, so a client could change it,
 // answer another's question, or answer one twice. Sealed (AES-256-GCM), it serves the same principal, tool and
-// arguments once, within life. That it is used once is kept by this process only.
+// arguments once, within life: at whichever of the replicas that share the key and what was used.
 type Sealer struct {
 	aead cipher.AEAD
+	used once.Store
 	now  func() time.Time
-
-	mu   sync.Mutex
-	used map[string]time.Time // nonce to when it expires
 }
 
 // A Binding is what a state is good for.
@@ -43,8 +43,12 @@ type sealed struct {
 	State   string `json:"s"`
 }
 
-// New returns a sealer with a key of 32 bytes, the same on all replicas; nil takes a random one.
-func New(key []byte) (*Sealer, error) {
+// New returns a sealer with a key of 32 bytes, the same on all replicas; nil takes a random one. used keeps which states
+// were used; nil keeps it in this process.
+func New(key []byte, used once.Store) (*Sealer, error) {
+	if used == nil {
+		used = &once.Memory{}
+	}
 	if key == nil {
 		key = make([]byte, 32)
 		rand.Read(key) // never fails: crypto/rand ends the process instead
@@ -60,7 +64,7 @@ func New(key []byte) (*Sealer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("server: making the state cipher: %w", err)
 	}
-	return &Sealer{aead: aead, now: time.Now, used: map[string]time.Time{}}, nil
+	return &Sealer{aead: aead, used: used, now: time.Now}, nil
 }
 
 // Seal returns the text that Open opens for b.
@@ -72,37 +76,26 @@ func (s *Sealer) Seal(state string, b Binding) string {
 	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, plain, nil))
 }
 
-// Open returns the state that was sealed for b, once.
-func (s *Sealer) Open(text string, b Binding) (string, bool) {
+// Open returns the state that was sealed for b, once. An error means that whether it was used before isn't known.
+func (s *Sealer) Open(ctx context.Context, text string, b Binding) (string, bool, error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil {
-		return "", false
+		return "", false, nil
 	}
 	plain, err := s.aead.Open(nil, nil, raw, nil)
 	if err != nil {
-		return "", false
+		return "", false, nil
 	}
 	var v sealed
-	if err := json.Unmarshal(plain, &v); err != nil || v.Binding != b {
-		return "", false
+	if err := json.Unmarshal(plain, &v); err != nil || v.Binding != b || s.now().Unix() >= v.Expires {
+		return "", false, nil
 	}
-	now := s.now()
-	if now.Unix() >= v.Expires {
-		return "", false
+	nonce := raw[:12] // NewGCMWithRandomNonce puts it first
+	first, err := s.used.UseUp(ctx, "state "+hex.EncodeToString(nonce), time.Unix(v.Expires, 0))
+	if err != nil || !first {
+		return "", false, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for nonce, expires := range s.used {
-		if !now.Before(expires) {
-			delete(s.used, nonce)
-		}
-	}
-	nonce := string(raw[:12]) // NewGCMWithRandomNonce puts it first
-	if _, ok := s.used[nonce]; ok {
-		return "", false
-	}
-	s.used[nonce] = time.Unix(v.Expires, 0)
-	return v.State, true
+	return v.State, true, nil
 }
 
 // SetClock sets the clock by which what is sealed expires; New takes time.Now.
