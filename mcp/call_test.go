@@ -200,14 +200,15 @@ func TestUnknownToolIsOneAnswer(t *testing.T) {
 	}
 }
 
-// TestForms: a client is sent the parts of a result that it wants.
+// TestForms: a client is sent the parts of a result that it wants, which is the text where nobody says otherwise.
 func TestForms(t *testing.T) {
 	_, url := start(t, mcp.Options{Results: map[string]mcp.Form{"reader": mcp.Text, "parser": mcp.Structured}})
 	text, structured := `"content":[{"text":"echoed","type":"text"}]`, `"structuredContent":{"args":{},"who":"token:ann"}`
 	for client, want := range map[string]string{
-		"reader": `{` + text + `,"resultType":"complete"}`,
-		"parser": `{"content":[],"resultType":"complete",` + structured + `}`,
-		"other":  `{` + text + `,"resultType":"complete",` + structured + `}`,
+		"reader":        `{` + text + `,"resultType":"complete"}`,
+		"parser":        `{"content":[],"resultType":"complete",` + structured + `}`,
+		"other":         `{` + text + `,"resultType":"complete"}`,
+		"bailiwick-cli": `{` + text + `,"resultType":"complete",` + structured + `}`,
 	} {
 		for _, meta := range []string{"", `,"progressToken":1`} {
 			c := modern("echo", "", `"io.modelcontextprotocol/clientInfo":{"name":"`+client+`","version":"1"}`+meta)

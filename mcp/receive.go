@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -117,6 +118,7 @@ func (s *Server) show(t *tool.Tool, form Form) *sdk.Tool {
 	if !ok {
 		a := t.Annotations
 		m := &sdk.Tool{
+			Meta: sdk.Meta{"category": string(t.Category)},
 			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.Input,
 			Annotations: &sdk.ToolAnnotations{
 				ReadOnlyHint: a.ReadOnly, DestructiveHint: &a.Destructive, IdempotentHint: a.Idempotent, OpenWorldHint: &a.OpenWorld,
@@ -136,18 +138,23 @@ func (s *Server) show(t *tool.Tool, form Form) *sdk.Tool {
 	return m
 }
 
+// cliName is what the command line of Bailiwick calls itself: it prints the text for people and the structured content
+// for programs.
+const cliName = "bailiwick-cli"
+
 // form returns which parts of results a client wants.
 func (s *Server) form(client *sdk.Implementation) Form {
-	forms := *s.results.Load()
+	forms, name := *s.results.Load(), ""
 	if client != nil {
-		if f, ok := forms[client.Name]; ok {
-			return f
-		}
+		name = client.Name
 	}
-	if f, ok := forms[""]; ok {
+	if f, ok := forms[name]; ok {
 		return f
 	}
-	return Both
+	if name == cliName {
+		return Both
+	}
+	return cmp.Or(forms[""], Text)
 }
 
 // callTool answers tools/call of a tool of ours.

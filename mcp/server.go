@@ -40,14 +40,15 @@ type Tools interface {
 	Admit(ctx context.Context, who identity.Principal, name string, run func(context.Context) (bytes int, err error)) error
 }
 
-// A Form says which parts of a result a client is sent: some clients bill the text and the structured content both.
+// A Form says which parts of a result a client is sent.
 type Form string
 
-// The forms of a result.
+// The forms of a result. The text holds all that a model needs, in fewer tokens; many clients hand their model the
+// structured content too, or instead. See docs/clients.md.
 const (
-	Both       Form = "both"       // the short text and the structured content; the default
-	Text       Form = "text"       // the text alone; such clients are shown no output schemas either
-	Structured Form = "structured" // the structured content alone
+	Text       Form = "text"       // the text alone, and no output schemas; the default
+	Structured Form = "structured" // the structured content alone; a refusal is a text for all
+	Both       Form = "both"       // the text and the structured content
 )
 
 // Options configure a Server. Of the zero value only Tools must be set.
@@ -73,7 +74,7 @@ type Options struct {
 	Resource         *oauthmeta.Resource // served as RFC 9728 metadata; nil serves none
 	ResourceMetadata string              // URL of the RFC 9728 metadata, named in 401 and 403 answers; "" is that of Resource, or none
 
-	Results map[string]Form // by client name; "" is for all that are not named
+	Results map[string]Form // by client name; "" is for all that are not named, where absent they get the text
 
 	MaxBody         int64         // bytes; 0 takes 1 MiB
 	MaxDepth        int           // of nested JSON; 0 takes 20

@@ -126,7 +126,8 @@ func people() tokens {
 	}
 }
 
-// start serves o with the tokens of people on a free loopback port. Without Tools it has echo and secret.
+// start serves o with the tokens of people on a free loopback port. Without Tools it has echo and secret, without Results
+// clients are sent both parts.
 func start(t *testing.T, o mcp.Options) (*mcp.Server, string) {
 	t.Helper()
 	if o.Tools == nil {
@@ -134,6 +135,9 @@ func start(t *testing.T, o mcp.Options) (*mcp.Server, string) {
 		s.put("echo", tool.Custom, echo)
 		s.put("secret", tool.Query, echo)
 		o.Tools = s
+	}
+	if o.Results == nil {
+		o.Results = map[string]mcp.Form{"": mcp.Both}
 	}
 	if o.Tokens == nil && o.Authenticate == nil && o.Anonymous == nil {
 		o.Tokens = people()

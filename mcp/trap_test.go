@@ -200,7 +200,7 @@ func TestListsArePrivate(t *testing.T) {
 // TestListTools: each principal is listed what it may call, of the category that it asks for, with the schemas as
 // they are and all four annotations.
 func TestListTools(t *testing.T) {
-	_, url := start(t, mcp.Options{Results: map[string]mcp.Form{"reader": mcp.Text}})
+	_, url := start(t, mcp.Options{Results: map[string]mcp.Form{"": mcp.Both, "reader": mcp.Text}})
 	list := func(token, params, client string) string {
 		_, body := send(t, url, call{
 			header: "Mcp-Protocol-Version: 2026-07-28\nMcp-Method: tools/list\nAuthorization: Bearer " + token,
@@ -217,7 +217,11 @@ func TestListTools(t *testing.T) {
 		return string(res.Result.Tools)
 	}
 	shown := func(name, output string) string {
-		return `{"annotations":{"destructiveHint":false,"idempotentHint":false,"openWorldHint":false,"readOnlyHint":false},` +
+		category := "custom"
+		if name == "secret" {
+			category = "query"
+		}
+		return `{"_meta":{"category":"` + category + `"},"annotations":{"destructiveHint":false,"idempotentHint":false,"openWorldHint":false,"readOnlyHint":false},` +
 			`"description":"Does ` + name + `. Then no more.","inputSchema":{"type":"object","properties":{"n":{"type":"integer"}},"additionalProperties":false},` +
 			`"name":"` + name + `"` + output + `,"title":"` + strings.ToUpper(name) + `"}`
 	}

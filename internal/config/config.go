@@ -93,7 +93,7 @@ type Tools struct {
 // A Form says which parts of a result a client is sent.
 type Form string
 
-// The forms of a result (design 04). "" is Both.
+// The forms of a result, as of the same names in package server. "" is Text.
 const (
 	Both       Form = "both"
 	Text       Form = "text"

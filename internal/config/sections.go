@@ -48,7 +48,7 @@ func (c *Config) shape() yamlconf.Shape {
 		{Name: "tools", Doc: "Which tools are served", Shape: yamlconf.Object(append([]yamlconf.Key{
 			{Name: "profile", Doc: "full (the default), or lean: short descriptions", Shape: yamlconf.Choose([]string{"full", "lean"}, func(s string) { c.Tools.Lean = s == "lean" })},
 		}, listKeys(&c.Tools.List, "tool names")...), yamlconf.NotEmpty)},
-		{Name: "results", Doc: "Which parts of a result clients are sent: both, text or structured", Shape: c.results()},
+		{Name: "results", Doc: "Which parts of a result clients are sent: text, the default, structured or both; docs/clients.md says which client hands what to its model", Shape: c.results()},
 		{Name: "prompts", Doc: "Texts of your own that agents can be started with, besides the built-in ones", Shape: c.prompts()},
 		{Name: "budget", Doc: "Most bytes of a result. Default 100 KB, at most 4 MiB", Shape: yamlconf.Size(&c.Budget, 1000, maxBudget)},
 		{Name: "limits", Doc: "What one principal can ask for", Shape: c.limits()},
