@@ -1,10 +1,10 @@
 # Needs Go 1.26. What else a target needs it sets up: on Debian, as root, test servers and a C compiler for the race
-# detector come from apt; "make conformance" takes its suites from npm.
+# detector come from apt; "make conformance" and "make clients" take theirs from npm.
 
 # A clone that belongs to somebody else can't be asked for its version.
 export GOFLAGS ?= -buildvcs=false
 
-.PHONY: demo build test check format vet staticcheck race docs docs-check bench soak mutate conformance apis formats
+.PHONY: demo build test check format vet staticcheck race docs docs-check bench soak mutate conformance clients clients-short apis formats
 
 demo: build ## an issue tracker, a token and a first conversation; then it serves until Ctrl-C
 	@bin/bailiwick demo $(ARGS)
@@ -15,7 +15,7 @@ build:
 test: ## all tests, on real databases
 	@scripts/test
 
-check: format vet staticcheck docs-check race ## what CI runs
+check: format vet staticcheck docs-check race clients-short ## what CI runs
 
 format:
 	@unformatted=$$(find . -name '*.go' -not -path './.*' -exec gofmt -l {} +); \
@@ -59,6 +59,12 @@ mutate: ## breaks policy, sqlgen, change, identity, mask and redact in many smal
 
 conformance: ## the official MCP suites
 	@scripts/conformance
+
+clients: ## real clients of npm and Go against the program, over HTTP and stdio
+	@scripts/clients/run
+
+clients-short:
+	@scripts/clients/run short
 
 apis: ## what is told of the largest public APIs; their documents come from npm
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && exports=$$(scripts/apis "$$dir") && eval "$$exports" && \

@@ -32,7 +32,7 @@ type agent struct {
 // connect speaks with a gateway.
 func connect(ctx context.Context, ts *testscript.TestScript, to mcp.Transport) *agent {
 	a := &agent{ts: ts, heard: make(chan string, 10)}
-	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+	c := mcp.NewClient(&mcp.Implementation{Name: "bailiwick-cli", Version: "1"}, &mcp.ClientOptions{
 		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { a.heard <- r.Params.URI }})
 	var err error
 	a.ClientSession, err = c.Connect(ctx, to, nil)
