@@ -143,8 +143,13 @@ func (o outcome) forSDK(version string) (sdk.Result, error) {
 	if o.structured != nil {
 		res.StructuredContent = o.structured
 	}
-	if err := json.Unmarshal(append(append([]byte("{"), o.meta...), '}'), &res.Meta); err != nil {
+	var meta map[string]json.RawMessage // as they are written, in order and to the last digit
+	if err := json.Unmarshal(append(append([]byte("{"), o.meta...), '}'), &meta); err != nil {
 		return nil, errInternal()
+	}
+	res.Meta = sdk.Meta{}
+	for name, v := range meta {
+		res.Meta[name] = v
 	}
 	return res, nil
 }
