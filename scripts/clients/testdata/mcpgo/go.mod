@@ -1,5 +1,5 @@
 // The client of mcp-go, in a module of its own: nothing of Bailiwick needs its packages.
-module github.com/bailiwick-dev/bailiwick/scripts/clients/mcpgo
+module github.com/bailiwick-dev/bailiwick/scripts/clients/testdata/mcpgo
 
 go 1.26.0
 
