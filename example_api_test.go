@@ -4,15 +4,11 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/openapi"
@@ -25,26 +21,26 @@ func Example_handler() {
 	handler := http.NewServeMux()
 	handler.HandleFunc("GET /teams/{id}", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"id": %q, "seenBy": %q, "plan": "gold"}`, r.PathValue("id"), r.Header.Get("Authorization"))
+		fmt.Fprintf(w, `{"id": %q, "seenBy": %q, "plan": "gold"}`, r.PathValue("id"), strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer session-of-"))
 	})
-	doc, err := spec.Load([]byte(`{"openapi": "3.1.0", "info": {"title": "Teams", "version": "1"}, "paths": {"/teams/{id}": {"get": {"operationId": "getTeam",
+	doc, err := openapi.Load([]byte(`{"openapi": "3.1.0", "info": {"title": "Teams", "version": "1"}, "paths": {"/teams/{id}": {"get": {"operationId": "getTeam",
 		"parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}], "responses": {"200": {"description": "a team"}}}}}}`))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	asUser := func(_ context.Context, who identity.Principal) (string, error) { return "session-of-" + who.Owner, nil }
-	sender, err := client.New(client.Options{Handler: handler, Credential: credential.Exchange(asUser)})
+	teams, err := openapi.Open("teams", openapi.Options{Handler: handler, Credential: openapi.Exchange(asUser)})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	gateway, _, err := bailiwick.New(context.Background(), bailiwick.Options{
-		Sources: map[string]source.Source{"teams": openapi.New("teams", sender)},
-		Rules: policy.Rules{APIs: map[string]calls.Rules{"teams": {
+		Sources: map[string]source.Source{"teams": teams},
+		Rules: policy.Rules{APIs: map[string]policy.APIRules{"teams": {
 			Document:   doc,
-			Hidden:     []calls.Hidden{{Fields: []string{"plan"}}},
-			Parameters: []calls.Parameter{{Name: "id", Is: "principal.tenant"}},
+			Hidden:     []policy.APIHidden{{Fields: []string{"plan"}}},
+			Parameters: []policy.APIParameter{{Name: "id", Is: "principal.tenant"}},
 		}}},
 		Audit: &audit.Memory{},
 	})
@@ -56,7 +52,7 @@ func Example_handler() {
 	for _, id := range []string{"web", "finance"} {
 		path := value.OfObject([]value.Member{{Name: "id", Value: value.OfString(id)}})
 		err = gateway.Do(context.Background(), agent, bailiwick.Ask{Tool: "call_api_read", Needs: identity.Read}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
-			got, err := c.CallAPI(ctx, bailiwick.APIRead{Operation: "getTeam", Arguments: validate.Arguments{Path: path}})
+			got, err := c.CallAPI(ctx, bailiwick.APIRead{Operation: "getTeam", Arguments: bailiwick.APIArguments{Path: path}})
 			if err == nil {
 				fmt.Println(got.Body)
 			}
@@ -67,6 +63,6 @@ func Example_handler() {
 		}
 	}
 	// Output:
-	// {"id":"web","seenBy":"Bearer session-of-ana"}
+	// {"id":"web","seenBy":"ana"}
 	// permission_denied: this id is not one that you may use
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -33,7 +33,7 @@ func Example() {
 	if err := demo.Create(ctx, path); err != nil {
 		log.Fatal(err)
 	}
-	tracker, err := sqldriver.OpenSQLite(ctx, "tracker", path)
+	tracker, err := sqlite.Open(ctx, "tracker", path)
 	if err != nil {
 		log.Fatal(err)
 	}

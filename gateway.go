@@ -35,22 +35,31 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
+type (
+	// A Function does what an action with do: go says, once its change is approved. An error says that nothing was done. When the process
+	// ends in the middle it is called again with the same Run.Change, so it has to do its work once for each.
+	Function = functions.Function
+
+	// A Run is one call of a Function: the change, the action, the record, and the values that were approved.
+	Run = functions.Run
+)
+
 // Options are what a Gateway works with.
 type Options struct {
-	Sources  map[string]source.Source      // by the name that classes have before the dot
-	Rules    policy.Rules                  // the zero Rules show nothing
-	Changes  *change.Queue                 // where what agents propose waits for people; nil takes no changes
-	Standing Standing                      // checks again what actions require, when their changes are reviewed and applied; nil doesn't
-	Today    identity.Today                // says who a principal is while its call runs and when its change is applied; nil takes it as it was
-	History  audit.Reader                  // reads back what Audit keeps, for people who review; nil shows them nothing of it
-	Actions  map[string]functions.Function // by the names of actions (do: go): what runs when they are approved; nil for none
-	Audit    audit.Log                     // where calls are recorded; nil refuses, for what can't be recorded isn't answered
-	Args     audit.ArgHasher               // hashes arguments for the record; the zero one leaves them out
-	Limits   limit.Options                 // the zero Options take the defaults
-	Secret   []byte                        // 32 bytes that seal cursors and hash masked values, the same on all replicas; nil takes random ones
-	Budget   int                           // most bytes of the records of one answer; 0 takes shape.DefaultBudget
-	Price    int64                         // of a million estimated tokens, in millionths of a US dollar; 0 for none
-	Now      func() time.Time              // the clock; nil takes time.Now
+	Sources  map[string]source.Source // by the name that classes have before the dot
+	Rules    policy.Rules             // the zero Rules show nothing
+	Changes  *change.Queue            // where what agents propose waits for people; nil takes no changes
+	Standing Standing                 // checks again what actions require, when their changes are reviewed and applied; nil doesn't
+	Today    identity.Today           // says who a principal is while its call runs and when its change is applied; nil takes it as it was
+	History  audit.Reader             // reads back what Audit keeps, for people who review; nil shows them nothing of it
+	Actions  map[string]Function      // by the names of actions (do: go): what runs when they are approved; nil for none
+	Audit    audit.Log                // where calls are recorded; nil refuses, for what can't be recorded isn't answered
+	Args     audit.ArgHasher          // hashes arguments for the record; the zero one leaves them out
+	Limits   limit.Options            // the zero Options take the defaults
+	Secret   []byte                   // 32 bytes that seal cursors and hash masked values, the same on all replicas; nil takes random ones
+	Budget   int                      // most bytes of the records of one answer; 0 takes shape.DefaultBudget
+	Price    int64                    // of a million estimated tokens, in millionths of a US dollar; 0 for none
+	Now      func() time.Time         // the clock; nil takes time.Now
 
 	Observer Observer // is told of every call; nil tells nobody
 }

@@ -13,11 +13,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
+// APIArguments are the arguments of a call of an HTTP API. Path, Query and Headers are Objects; HasBody tells a null Body from none.
+type APIArguments = validate.Arguments
+
 // An APIRead is a call of an API that changes nothing.
 type APIRead struct {
 	API       string // "" for the only one
 	Operation string // as view.View.Operation takes it
-	Arguments validate.Arguments
+	Arguments APIArguments
 	Fields    []string // what of the answer is wanted, as dotted paths; nil for all
 }
 

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,12 +15,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiwick-dev/bailiwick/console"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
-	"github.com/bailiwick-dev/bailiwick/mcp"
 )
 
 func demoCommand(t *terminal.Terminal) *cobra.Command {
@@ -54,10 +53,9 @@ type demonstration struct {
 	url    string            // of the gateway
 	tokens map[string]string // by tenant
 
-	handler http.Handler // all doors
-	withAPI bool         // the configuration has one; one of an earlier demo may not
-	signIn  string       // the address that signs the reviewer in, once
-	second  string       // likewise the second one, for what wants two approvals
+	withAPI bool   // the configuration has one; one of an earlier demo may not
+	signIn  string // the address that signs the reviewer in, once
+	second  string // likewise the second one, for what wants two approvals
 }
 
 // quiet logs errors alone: the conversation is to be read.
@@ -97,19 +95,18 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 	if err := d.makeTokens(ctx, p.Tokens); err != nil {
 		return err
 	}
-	s, l, err := d.open(p)
+	s, l, err := d.open(ctx, p)
 	if err != nil {
 		return err
 	}
-	if err := d.welcome(ctx, p, s, l); err != nil {
+	address := "http://" + l.Addr().String()
+	if err := d.invite(ctx, p, address, s.Console); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	log := logger(d.Terminal, quiet())
-	defer p.Announce(s)()
-	defer p.Apply(ctx, log)()
-	defer p.Tell(ctx, s, log)()
+	defer p.Announce(s.MCP)()
+	defer s.Work(ctx, address)()
 	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(ctx, l, d.handler) }()
+	go func() { ended <- s.MCP.Serve(ctx, l, s.Handler()) }()
 	talked := d.show(ctx)
 	if ctx.Err() != nil {
 		talked = nil // the end was asked for in the middle
@@ -163,32 +160,26 @@ func (d *demonstration) makeTokens(ctx context.Context, tokens *identity.Tokens)
 	return nil
 }
 
-func (d *demonstration) open(p *app.Plant) (*mcp.Server, net.Listener, error) {
+func (d *demonstration) open(ctx context.Context, p *app.Plant) (*app.Serving, net.Listener, error) {
 	o := p.Door()
 	o.Logger = logger(d.Terminal, quiet())
-	s, err := mcp.New(o)
+	s, err := p.Serve(ctx, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	l, err := s.Listen(d.listen)
+	l, err := s.MCP.Listen(d.listen)
 	if errors.Is(err, syscall.EADDRINUSE) && d.anyPort {
-		l, err = s.Listen("127.0.0.1:0")
+		l, err = s.MCP.Listen("127.0.0.1:0")
 	}
 	if err != nil {
 		return nil, nil, inUse(d.listen, err)
 	}
-	p.Address = "http://" + l.Addr().String()
-	d.url = p.Address + "/mcp"
+	d.url = "http://" + l.Addr().String() + "/mcp"
 	return s, l, nil
 }
 
-// welcome opens the doors, and makes the links that sign the reviewers of acme in.
-func (d *demonstration) welcome(ctx context.Context, p *app.Plant, s *mcp.Server, l net.Listener) error {
-	all := doors{plant: p, server: s, credentials: p.Tokens, log: logger(d.Terminal, quiet())}
-	if err := all.open(ctx, s.Handler()); err != nil {
-		return err
-	}
-	d.handler = all.handler
+// invite makes the links that sign the reviewers of acme in to the console at address.
+func (d *demonstration) invite(ctx context.Context, p *app.Plant, address string, c *console.Console) error {
 	for _, r := range []struct {
 		name   string
 		into   *string
@@ -200,7 +191,7 @@ func (d *demonstration) welcome(ctx context.Context, p *app.Plant, s *mcp.Server
 		if err != nil {
 			return err
 		}
-		*r.into = "http://" + l.Addr().String() + all.console.Link(secret, demoTokenLife)
+		*r.into = address + c.Link(secret, demoTokenLife)
 	}
 	return nil
 }

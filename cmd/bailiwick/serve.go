@@ -81,33 +81,22 @@ func (r *serving) serveHTTP(ctx context.Context, t *terminal.Terminal, c *config
 	if err := p.TrustIssuer(&o); err != nil {
 		return err
 	}
-	s, err := mcp.New(o)
-	if err != nil {
-		return err
-	}
-	h, err := p.Watch(s)
+	serves, err := p.Serve(ctx, o)
 	if err != nil {
 		return inUse(c.Server.Metrics.Listen, err)
 	}
-	l, err := s.Listen(c.Listen)
+	l, err := serves.MCP.Listen(c.Listen)
 	if err != nil {
 		return inUse(c.Listen, err)
 	}
-	p.Address = "http://" + l.Addr().String()
-	d := doors{plant: p, server: s, credentials: o.Tokens, log: log}
-	if err := d.open(ctx, h); err != nil {
-		return errors.Join(err, l.Close())
-	}
 	announce(ctx, t, p, open)
-	r.plant, r.server, r.log = p, s, o.Logger
+	r.plant, r.server, r.log = p, serves.MCP, o.Logger
 	defer r.watch(ctx, &w)()
-	defer p.Apply(ctx, log)()
-	defer p.Notify(ctx, "http://"+l.Addr().String(), log)()
-	defer p.Tell(ctx, s, log)()
+	defer serves.Work(ctx, "http://"+l.Addr().String())()
 	if err := ready(t, l); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	return s.Serve(ctx, l, d.handler)
+	return serves.MCP.Serve(ctx, l, serves.Handler())
 }
 
 // ready says, when nothing is missing any more, where to connect.

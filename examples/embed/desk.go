@@ -10,11 +10,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/prompt"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
@@ -36,7 +36,7 @@ type desk struct {
 
 // newDesk opens the tracker at path and puts a gateway on it.
 func newDesk(ctx context.Context, path string) (*desk, error) {
-	tracker, err := sqldriver.OpenSQLite(ctx, "tracker", path)
+	tracker, err := sqlite.Open(ctx, "tracker", path)
 	if err != nil {
 		return nil, err
 	}

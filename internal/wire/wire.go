@@ -186,7 +186,7 @@ func asMessage(v value.Value) (m Message, f *Fault) {
 func misshapen(m *Message) string {
 	is := func(name string, kind value.Kind) (given, right bool) {
 		v, ok := m.Params.Get(name)
-		return ok, ok && v.Kind() == kind
+		return ok && !v.IsNull(), ok && v.Kind() == kind // some clients write null for what they leave out
 	}
 	switch m.Method {
 	case "tools/call", "prompts/get":

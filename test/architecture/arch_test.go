@@ -71,7 +71,10 @@ var mayImport = map[string]string{
 	"internal/sqldriver/fulltext":   "schema",
 	"internal/sqldriver/sqlfunc":    "internal/sqlgen internal/sqlgen/expr value",
 	"internal/openapi/spec":         "problem",
-	"source/openapi":                "change internal/openapi/classify internal/openapi/client internal/openapi/request internal/openapi/response internal/openapi/spec internal/rules/calls internal/rules/writes policy problem query schema source value write",
+	"source/sqlite":                 "internal/sqldriver",
+	"source/postgres":               "internal/sqldriver",
+	"source/mariadb":                "internal/sqldriver",
+	"source/openapi":                "change internal/openapi/classify internal/openapi/client internal/openapi/credential internal/openapi/request internal/openapi/response internal/openapi/spec internal/rules/calls internal/rules/writes policy problem query schema source value write",
 	"internal/openapi/classify":     "internal/openapi/spec problem",
 	"internal/openapi/suspect":      "internal/openapi/classify internal/openapi/spec internal/rules/denylist",
 	"internal/openapi/visible":      "internal/openapi/classify internal/openapi/spec problem",
@@ -168,6 +171,9 @@ var mayImport = map[string]string{
 	// what embedding programs look like: they may use what the module shows
 	"examples/embed": "*",
 
+	// a configuration, served inside of a program
+	"serve": ". identity internal/app tool",
+
 	"cmd/bailiwick":                   "*",
 	"cmd/bailiwick/internal/audits":   "audit identity internal/app internal/terminal",
 	"cmd/bailiwick/internal/export":   ". identity internal/result/shape query value",
@@ -206,6 +212,32 @@ func TestImports(t *testing.T) {
 	for dir := range mayImport {
 		if !seen[dir] {
 			t.Errorf("mayImport names %s, which does not exist", dir)
+		}
+	}
+}
+
+// TestExamplesArePublic wants an embedding program to need nothing under internal: what the examples import, anybody can import. The
+// sample data of internal/demo is all that they borrow.
+func TestExamplesArePublic(t *testing.T) {
+	t.Chdir("../..")
+	files, err := filepath.Glob("example*_test.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no examples", err)
+	}
+	more, err := filepath.Glob("examples/*/*.go")
+	if err != nil || len(more) == 0 {
+		t.Fatal("no example programs", err)
+	}
+	for _, path := range append(files, more...) {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range file.Imports {
+			to := strings.Trim(spec.Path.Value, `"`)
+			if strings.HasPrefix(to, module+"/internal/") && to != module+"/internal/demo" {
+				t.Errorf("%s imports %s, which no other module can", path, to)
+			}
 		}
 	}
 }

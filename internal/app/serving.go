@@ -1,0 +1,72 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+
+	"github.com/bailiwick-dev/bailiwick/console"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/mcp"
+	"github.com/bailiwick-dev/bailiwick/reviewapi"
+)
+
+// A Serving is what agents and people reach of a plant over HTTP.
+type Serving struct {
+	MCP     *mcp.Server
+	Agents  http.Handler     // the MCP endpoint, health and metrics
+	Reviews http.Handler     // the reviewers' JSON API, below /api/
+	Console *console.Console // nil where people have nothing to sign in with
+
+	plant *Plant
+	log   *slog.Logger
+}
+
+// Serve makes the handlers of p, whose MCP server has the options o. They end with ctx.
+func (p *Plant) Serve(ctx context.Context, o mcp.Options) (*Serving, error) {
+	s, err := mcp.New(o)
+	if err != nil {
+		return nil, err
+	}
+	out := &Serving{MCP: s, plant: p, log: o.Logger}
+	if out.Agents, err = p.Watch(s); err != nil {
+		return nil, err
+	}
+	return out, out.people(ctx, o.Tokens)
+}
+
+// people makes what people reach: they sign in with what credentials takes.
+func (s *Serving) people(ctx context.Context, credentials identity.Authenticator) (err error) {
+	s.Reviews = reviewapi.New(reviewapi.Options{Desk: s.plant.Gateway.Desk, Identify: s.MCP.Identify, Challenge: s.MCP.Challenge(),
+		Deliveries: s.plant.Store, Record: s.plant.Gateway.Do, Closing: ctx, Logger: s.log}).Handler()
+	if credentials == nil {
+		return nil
+	}
+	s.Console, err = s.plant.Console(ctx, s.MCP, credentials, s.log)
+	return err
+}
+
+// Handler serves all that s has below one address: /mcp, /api/ and /console.
+func (s *Serving) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/", s.Agents)
+	mux.Handle("/api/", s.Reviews)
+	if s.Console != nil {
+		pages := s.Console.Handler()
+		mux.Handle(console.Path, pages)
+		mux.Handle(console.Path+"/", pages)
+	}
+	return mux
+}
+
+// Work applies approved changes, sends notifications and reports to agents what happens to their changes, until stop is called, which
+// returns when nothing is under way any more. Links in notifications begin with address, such as "http://127.0.0.1:8420".
+func (s *Serving) Work(ctx context.Context, address string) (stop func()) {
+	s.plant.Address = address
+	ends := []func(){s.plant.Apply(ctx, s.log), s.plant.Notify(ctx, address, s.log), s.plant.Tell(ctx, s.MCP, s.log)}
+	return func() {
+		for _, end := range ends {
+			end()
+		}
+	}
+}

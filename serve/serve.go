@@ -1,0 +1,143 @@
+// Package serve runs inside of a Go program what the command "bailiwick serve" runs: all that a configuration file names.
+//
+//	s, err := serve.Open(ctx, "bailiwick.yaml", serve.Options{})
+//	mux.Handle("/mcp", s.MCP())
+//	mux.Handle("/api/", s.ReviewAPI())
+//	mux.Handle("/console/", s.Console())
+//	go s.Run(ctx, "https://app.example.com")
+//
+// A program that needs no file makes a bailiwick.Gateway of its own instead, with the packages that it needs. This package links all
+// sources and both stores.
+package serve
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/tool"
+)
+
+// Options adds a program's own parts to those of a configuration file. The zero value adds none.
+type Options struct {
+	// Authenticate returns the principal of a request to the MCP endpoint and to the reviewers' API. Nil takes what the configuration
+	// says: its tokens and its issuer. Its error is an identity.Unauthorized where the caller isn't signed in.
+	Authenticate func(*http.Request) (identity.Principal, error)
+
+	// Tools are served beside those of the configuration. A name that is taken is an error.
+	Tools []tool.Tool
+
+	// Logger gets what an operator has to know. Nil discards it.
+	Logger *slog.Logger
+}
+
+// A Server is a configuration that is served. It is safe for use by several goroutines.
+type Server struct {
+	file  string
+	plant *app.Plant
+	parts *app.Serving
+	end   context.CancelFunc // ends the handlers
+}
+
+// Open reads the configuration file, connects to its store and its sources, and compiles its rules. An error names the line of the file
+// that is wrong. What works only in part is in Warnings. ctx bounds opening alone.
+func Open(ctx context.Context, file string, o Options) (_ *Server, err error) {
+	log := o.Logger
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	c, err := app.LoadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	p, err := app.Observed(ctx, c, log)
+	if err != nil {
+		return nil, err
+	}
+	alive, end := context.WithCancel(context.WithoutCancel(ctx))
+	s := &Server{file: file, plant: p, end: end}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}()
+	if err := p.Tools.Add(o.Tools...); err != nil {
+		return nil, err
+	}
+	options := p.Door()
+	options.Logger = log
+	if err := p.TrustIssuer(&options); err != nil {
+		return nil, err
+	}
+	if o.Authenticate != nil {
+		options.Authenticate = o.Authenticate
+	}
+	s.parts, err = p.Serve(alive, options)
+	return s, err
+}
+
+// Gateway returns the gateway, through which the program itself can read, propose and review under the same rules.
+func (s *Server) Gateway() *bailiwick.Gateway { return s.plant.Gateway }
+
+// Tools returns the tools that agents can call. They can be added and removed while the server runs.
+func (s *Server) Tools() *tool.Set { return s.plant.Tools }
+
+// Warnings returns a sentence for each thing that the configuration names and that works only in part.
+func (s *Server) Warnings() []string { return s.plant.Warnings }
+
+// Handler serves all endpoints below one address: /mcp, /api/, /console, /healthz and /readyz.
+func (s *Server) Handler() http.Handler { return s.parts.Handler() }
+
+// MCP serves agents at /mcp, and /healthz and /readyz.
+func (s *Server) MCP() http.Handler { return s.parts.Agents }
+
+// ReviewAPI serves the reviewers' JSON API at /api/.
+func (s *Server) ReviewAPI() http.Handler { return s.parts.Reviews }
+
+// Console serves the web pages for reviewers at /console and below. Where the configuration has nothing that people could sign in with
+// it serves 404.
+func (s *Server) Console() http.Handler {
+	if s.parts.Console == nil {
+		return http.NotFoundHandler()
+	}
+	return s.parts.Console.Handler()
+}
+
+// Run applies approved changes, sends notifications and reports changed rules to agents that listen, until ctx ends. It returns when
+// nothing is under way any more. Without it changes are proposed and approved, and none is applied. Links in notifications begin with
+// address, such as "https://app.example.com".
+func (s *Server) Run(ctx context.Context, address string) {
+	silence := s.plant.Announce(s.parts.MCP)
+	stop := s.parts.Work(ctx, address)
+	<-ctx.Done()
+	stop()
+	silence()
+}
+
+// Reload reads the configuration file again and puts it into force in one step. Its strings are warnings. An error, which names the line
+// that is wrong, leaves everything as it was.
+func (s *Server) Reload(ctx context.Context) ([]string, error) {
+	c, err := app.LoadFile(s.file)
+	if err != nil {
+		return nil, err
+	}
+	warnings, err := s.plant.Reload(ctx, c)
+	if err == nil {
+		s.parts.MCP.SetResults(app.Forms(c))
+	}
+	return warnings, err
+}
+
+// Close ends the handlers and closes sources and store. Run has to have returned.
+func (s *Server) Close() error {
+	s.end()
+	var err error
+	if s.parts != nil {
+		err = s.parts.MCP.Close()
+	}
+	return errors.Join(err, s.plant.Close())
+}
