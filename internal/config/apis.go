@@ -65,7 +65,7 @@ func (c *Config) checkAPIs(r *yamlconf.Reader) {
 func (c *Config) adopt(s Source, of apis.Contents) error {
 	rules := c.rules[s.Name]
 	rules.Document, rules.Digest = of.Document, of.Digest
-	rules.Sends = s.OpenAPI.Credential.Sends()
+	rules.Sends, rules.Signed = s.OpenAPI.Credential.Sends(), s.OpenAPI.Credential != nil
 	packed := c.packed(&rules, s.Name, of)
 	if rules.Description == "" {
 		rules.Description = s.Description

@@ -19,6 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
 	"github.com/bailiwick-dev/bailiwick/internal/oidc"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/schemacheck"
@@ -88,6 +89,7 @@ apis:
       - {name: teamId, is: principal.claims.team, operations: [a, b]}
     write: {write: allow, destructive: deny}
     open_bodies: true
+    lists: indices
     synonyms: {machine: [instance, device]}
   box: {write: allow}
 classes:
@@ -292,7 +294,7 @@ func TestParse(t *testing.T) {
 					Shown: []string{"* /teams*"}, Hidden: []calls.Hidden{{Operations: []string{"spy"}, Tags: []string{"x"}, Schemas: []string{"Key*"},
 						Fields: []string{"User.email", "password"}, When: `!("operator" in principal.scopes)`}},
 					Parameters: []calls.Parameter{{Name: "teamId", Is: "principal.claims.team", Operations: []string{"a", "b"}}},
-					Write:      map[classify.Class]write.Mode{classify.Write: write.Allow, classify.Destructive: write.Deny}, OpenBodies: true,
+					Write:      map[classify.Class]write.Mode{classify.Write: write.Allow, classify.Destructive: write.Deny}, OpenBodies: true, Lists: request.Indices, Signed: true,
 					Synonyms: map[string][]string{"machine": {"instance", "device"}},
 					Sends:    []calls.Place{{In: "header", Name: "X-Api-Key"}, {In: "query", Name: "key"}}},
 				"box": {Description: "Boxes", Write: map[classify.Class]write.Mode{classify.Write: write.Deny, classify.Destructive: write.Deny}},

@@ -121,7 +121,7 @@ var mayImport = map[string]string{
 	"test/conformance":          "identity mcp problem tool value",
 	"internal/config":           "action change identity internal/config/apis internal/config/checked internal/oidc internal/openapi/classify internal/openapi/spec internal/pack internal/rules/calls internal/rules/expression internal/rules/schemacheck internal/webhook internal/yamlconf policy problem query schema value write",
 	"internal/config/checked":   "internal/rules/schemacheck internal/yamlconf",
-	"internal/config/apis":      "internal/netguard internal/openapi/classify internal/openapi/spec internal/pack internal/rules/calls internal/rules/expression internal/yamlconf problem write",
+	"internal/config/apis":      "internal/netguard internal/openapi/classify internal/openapi/request internal/openapi/spec internal/pack internal/rules/calls internal/rules/expression internal/yamlconf problem write",
 	"internal/yamlconf":         "problem query value",
 	"internal/client":           "internal/sse problem",
 	"internal/sse":              "",

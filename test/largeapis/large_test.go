@@ -167,7 +167,7 @@ func calls(t *testing.T, v *visible.View) {
 			}
 			continue
 		}
-		if _, err := request.Build(checked); err != nil {
+		if _, err := request.Build(checked, request.Options{}); err != nil {
 			t.Errorf("%s: %v", op.ID, err)
 		}
 		built++

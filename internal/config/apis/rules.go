@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
@@ -26,6 +27,12 @@ func Rules(rules *calls.Rules, cel Expression) yamlconf.Shape {
 		{Name: "parameters", Doc: "What parameters must be. One that is not given is set", Shape: parameters(&rules.Parameters, cel)},
 		{Name: "write", Doc: "How what isn't read may run: review (the default), allow or deny, or one of them each for write and destructive. Gates come first", Shape: modes(&rules.Write)},
 		{Name: "open_bodies", Doc: "true: bodies may have fields that the document doesn't tell of", Shape: yamlconf.Flag(&rules.OpenBodies)},
+		{Name: "lists", Doc: "How lists in objects of queries and forms are written: brackets (a[]=1, the default), indices (a[0]=1), repeat (a=1&a=2) or comma (a=1,2). Lists of objects have indices",
+			Shape: yamlconf.Choose([]string{"brackets", "indices", "repeat", "comma"}, func(s string) {
+				if rules.Lists = request.Lists(s); s == "brackets" {
+					rules.Lists = request.Brackets
+				}
+			})},
 		{Name: "synonyms", Doc: "By word: others that mean the same here, for search", Shape: synonyms(&rules.Synonyms)},
 	}, nil)
 }

@@ -17,7 +17,7 @@ import (
 
 // form writes a body in the encoding of a URL's query. Objects are written as deepObject where the document says
 // nothing, as most servers of such bodies read them.
-func form(content *spec.Content, v value.Value) ([]byte, error) {
+func (o Options) form(content *spec.Content, v value.Value) ([]byte, error) {
 	var pairs []string
 	for _, m := range v.Members() {
 		p := spec.Parameter{Name: m.Name, In: "query", Style: "form", Explode: true}
@@ -27,25 +27,14 @@ func form(content *spec.Content, v value.Value) ([]byte, error) {
 			p.MediaType = e.ContentType
 		} else if m.Value.Kind() == value.Object {
 			p.Style = "deepObject"
-		} else if m.Value.Kind() == value.Array && holdsObjects(m.Value) {
-			p.MediaType = "application/json"
 		}
-		more, err := queryPairs(p, m.Value)
+		more, err := o.queryPairs(p, m.Value)
 		if err != nil {
 			return nil, err
 		}
 		pairs = append(pairs, more...)
 	}
 	return []byte(strings.ReplaceAll(strings.Join(pairs, "&"), "%20", "+")), nil
-}
-
-func holdsObjects(v value.Value) bool {
-	for _, e := range v.List() {
-		if e.Kind() == value.Object || e.Kind() == value.Array {
-			return true
-		}
-	}
-	return false
 }
 
 // parts writes a body in parts and returns its media type. The boundary is made from the values, so the same arguments
@@ -59,7 +48,7 @@ func parts(c validate.Checked, content *spec.Content, v value.Value) ([]byte, st
 	}
 	for _, m := range v.Members() {
 		all := []value.Value{m.Value}
-		if m.Value.Kind() == value.Array && !holdsLists(m.Value) {
+		if m.Value.Kind() == value.Array && !holdsArrays(m.Value) {
 			all = m.Value.List()
 		}
 		for _, e := range all {
@@ -74,7 +63,7 @@ func parts(c validate.Checked, content *spec.Content, v value.Value) ([]byte, st
 	return b.Bytes(), w.FormDataContentType(), nil
 }
 
-func holdsLists(v value.Value) bool {
+func holdsArrays(v value.Value) bool {
 	for _, e := range v.List() {
 		if e.Kind() == value.Array {
 			return true

@@ -38,16 +38,19 @@ func (r *Request) Target() string {
 }
 
 // Build builds the request of c. It refuses with problem.InvalidArgument what can't be written: a path value that is no
-// segment, a header of more than one line, an object within an object of a query. The zero Checked is refused with
+// segment, a header of more than one line, values that lie too deep in each other in a query. The zero Checked is refused with
 // problem.Internal.
-func Build(c validate.Checked) (*Request, error) {
+func Build(c validate.Checked, o Options) (*Request, error) {
 	op := c.Operation()
 	if op == nil {
 		return nil, &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "unchecked_call"}
 	}
 	r := &Request{Method: op.Method, Header: http.Header{}}
-	path := op.Path
+	path, fixedQuery := op.Target()
 	var query []string
+	if fixedQuery != "" {
+		query = append(query, fixed(fixedQuery))
+	}
 	for _, v := range c.Values() {
 		p := v.Parameter
 		switch p.In {
@@ -58,7 +61,7 @@ func Build(c validate.Checked) (*Request, error) {
 			}
 			path = strings.ReplaceAll(path, "{"+p.Name+"}", text)
 		case "query":
-			pairs, err := queryPairs(p, v.Value)
+			pairs, err := o.queryPairs(p, v.Value)
 			if err != nil {
 				return nil, err
 			}
@@ -77,7 +80,7 @@ func Build(c validate.Checked) (*Request, error) {
 	}
 	r.Query = strings.Join(query, "&")
 	r.Header.Set("Accept", accept(op))
-	return r, r.setBody(c)
+	return r, r.setBody(c, o)
 }
 
 // finish encodes what is fixed in a path and checks what came of it.
@@ -187,7 +190,7 @@ func token(name string) bool {
 	}) < 0
 }
 
-func (r *Request) setBody(c validate.Checked) error {
+func (r *Request) setBody(c validate.Checked, o Options) error {
 	v, content := c.Body()
 	if content == nil {
 		return nil
@@ -201,7 +204,7 @@ func (r *Request) setBody(c validate.Checked) error {
 	case spec.IsJSON(content.MediaType):
 		r.Body = v.AppendJSON(nil)
 	case spec.IsForm(content.MediaType):
-		r.Body, err = form(content, v)
+		r.Body, err = o.form(content, v)
 	case spec.IsMultipart(content.MediaType):
 		r.Body, media, err = parts(c, content, v)
 	case validate.IsText(content.MediaType):

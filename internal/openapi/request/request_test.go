@@ -22,6 +22,11 @@ import (
 // build checks arguments {path, query, headers, body, media} against a document's operation and builds the request.
 func build(t testing.TB, doc, id, args string) (*Request, error) {
 	t.Helper()
+	return buildAs(t, doc, id, args, Options{})
+}
+
+func buildAs(t testing.TB, doc, id, args string, o Options) (*Request, error) {
+	t.Helper()
 	d, err := spec.Load([]byte(doc))
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +54,7 @@ func build(t testing.TB, doc, id, args string) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Build(checked)
+	return Build(checked, o)
 }
 
 func tell(r *Request, err error) string {
@@ -153,11 +158,15 @@ func TestQuery(t *testing.T) {
 		{`"explode":false,"style":"pipeDelimited",`, list, "?q=a%20b%7Cc%26d"},
 		{``, object, "?r=100&g=a%2Cb"},
 		{`"explode":false,`, object, "?q=r,100,g,a%2Cb"},
-		{`"style":"deepObject",`, `{"a":{"b":[1,2]},"c":true}`, "?q[a][b]=1&q[a][b]=2&q[c]=true"},
+		{`"style":"deepObject",`, `{"a":{"b":[1,2]},"c":true}`, "?q[a][b][]=1&q[a][b][]=2&q[c]=true"},
 		{`"allowReserved":true,`, `"a/b?c&d"`, "?q=a/b?c%26d"},
 		{`"content":{"application/json":{}},`, `{"a":9223372036854775807}`, "?q=%7B%22a%22%3A9223372036854775807%7D"},
 		{``, `[]`, ""}, {``, `""`, "?q="}, {``, `null`, "?q="}, {``, `false`, "?q=false"},
-		{``, `[{"a":1}]`, "/query/q/0 invalid_argument: a list or an object can't stand here"},
+		{``, `[{"a":1},{"a":2,"b":[3]}]`, "?q[0][a]=1&q[1][a]=2&q[1][b][]=3"},
+		{`"style":"deepObject",`, `[{"a":{"b":1}},{"c d":"&"}]`, "?q[0][a][b]=1&q[1][c%20d]=%26"},
+		{`"style":"deepObject",`, `["a","b"]`, "?q[]=a&q[]=b"},
+		{`"explode":false,`, `{"a":[1]}`, "?q[a][]=1"},
+		{`"style":"deepObject",`, `{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"a":1}}}}}}}}}`, "/query/q/a/a/a/a/a/a/a/a/a invalid_argument: objects lie too deep in each other"},
 	} {
 		doc := one("/t", "get", `"parameters":[{`+tt.style+`"name":"q","in":"query"}]`)
 		want := "GET /t" + tt.want
@@ -208,13 +217,13 @@ func TestBody(t *testing.T) {
 		{body("application/octet-stream", ""), `{"body":""}`, "POST /t Content-Type=application/octet-stream "},
 		{body("application/x-www-form-urlencoded", `"encoding":{"j":{"contentType":"application/json"},"c":{"style":"form","explode":false}}`),
 			`{"body":{"a":"x y&z","l":["1","2"],"o":{"k":{"m":1}},"j":{"q":1},"c":["1","2"],"lo":[{"a":1}]}}`,
-			"POST /t Content-Type=application/x-www-form-urlencoded a=x+y%26z&l=1&l=2&o[k][m]=1&j=%7B%22q%22%3A1%7D&c=1,2&lo=%5B%7B%22a%22%3A1%7D%5D"},
+			"POST /t Content-Type=application/x-www-form-urlencoded a=x+y%26z&l=1&l=2&o[k][m]=1&j=%7B%22q%22%3A1%7D&c=1,2&lo[0][a]=1"},
 	} {
 		if got := tell(build(t, tt.doc, "op", tt.in)); got != tt.want {
 			t.Errorf("%s\n got %s\nwant %s", tt.in, got, tt.want)
 		}
 	}
-	if _, err := Build(validate.Checked{}); problem.CodeOf(err) != problem.Internal {
+	if _, err := Build(validate.Checked{}, Options{}); problem.CodeOf(err) != problem.Internal {
 		t.Errorf("the zero Checked is built: %v", err)
 	}
 }
@@ -277,7 +286,7 @@ func FuzzPath(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Build(checked)
+		r, err := Build(checked, Options{})
 		if err != nil {
 			return
 		}
@@ -335,7 +344,7 @@ func TestExamples(t *testing.T) {
 				}
 				continue
 			}
-			r, err := Build(checked)
+			r, err := Build(checked, Options{})
 			if err != nil || strings.Count(r.Path, "/") != strings.Count(op.Path, "/") {
 				t.Errorf("%s: %+v %v", op.ID, r, err)
 			}
@@ -344,5 +353,61 @@ func TestExamples(t *testing.T) {
 	}
 	if built < 60 {
 		t.Errorf("only %d requests were built", built)
+	}
+}
+
+// TestLists: how lists in objects are written, as the owner says; lists of objects have indices.
+func TestLists(t *testing.T) {
+	doc := one("/t", "get", `"parameters":[{"name":"q","in":"query","style":"deepObject"}]`)
+	for lists, want := range map[Lists]string{
+		Brackets: "q[a][]=1&q[a][]=2&q[b][0][c]=3&q[e][0][]=4",
+		Indices:  "q[a][0]=1&q[a][1]=2&q[b][0][c]=3&q[e][0][0]=4",
+		Repeat:   "q[a]=1&q[a]=2&q[b][0][c]=3&q[e][0]=4",
+		Comma:    "q[a]=1,2&q[b][0][c]=3&q[e][0]=4",
+	} {
+		r, err := buildAs(t, doc, "op", `{"query":{"q":{"a":[1,2],"b":[{"c":3}],"e":[[4]]}}}`, Options{Lists: lists})
+		if err != nil || r.Query != want {
+			t.Errorf("%s: %v\n got %+v\nwant %s", lists, err, r, want)
+		}
+	}
+}
+
+// TestFixedParts: what documents write behind a path to tell operations apart. A fragment is not sent, a query always is.
+func TestFixedParts(t *testing.T) {
+	doc := `{"openapi":"3.0.0","paths":{
+		"/m?beta=true&x=a b":{"get":{"operationId":"beta","parameters":[{"name":"q","in":"query"}]}},
+		"/#Describe":{"post":{"operationId":"describe","requestBody":{"content":{"application/json":{}}}}},
+		"/m/{id}?full#now":{"get":{"operationId":"full","parameters":[{"name":"id","in":"path"}]}}}}`
+	for _, row := range []struct{ id, args, want string }{
+		{"beta", `{"query":{"q":"1"}}`, "GET /m?beta=true&x=a%20b&q=1"},
+		{"describe", `{"body":{}}`, "POST / Content-Type=application/json {}"},
+		{"full", `{"path":{"id":"a?b"}}`, "GET /m/a%3Fb?full"},
+	} {
+		if got := tell(build(t, doc, row.id, row.args)); got != row.want {
+			t.Errorf("%s: %s, want %s", row.id, got, row.want)
+		}
+	}
+}
+
+// TestChosen: of several contents the one that the body fits; a list is a JSON Patch where there is one.
+func TestChosen(t *testing.T) {
+	object := `{"schema":{"type":"object"}}`
+	patches := one("/t", "patch", `"requestBody":{"content":{"application/json-patch+json":`+object+`,"application/merge-patch+json":`+object+`,"application/strategic-merge-patch+json":`+object+`}}`)
+	several := one("/t", "post", `"requestBody":{"content":{"text/plain":{},"application/json":{"schema":{"type":"object","required":["a"],"properties":{"a":{"type":"integer","format":"int32"}}}},
+		"application/x-www-form-urlencoded":{"schema":{"type":"object","properties":{"b":{"type":"string","format":"int-or-string"}}}}}}`)
+	for _, row := range []struct{ doc, args, want string }{
+		{patches, `{"body":{"a":1}}`, `PATCH /t Content-Type=application/merge-patch+json {"a":1}`},
+		{patches, `{"body":[{"op":"remove","path":"/a"}]}`, `PATCH /t Content-Type=application/json-patch+json [{"op":"remove","path":"/a"}]`},
+		{patches, `{"body":{"a":1},"media":"application/strategic-merge-patch+json"}`, `PATCH /t Content-Type=application/strategic-merge-patch+json {"a":1}`},
+		{several, `{"body":{"a":1}}`, `POST /t Content-Type=application/json {"a":1}`},
+		{several, `{"body":{"b":"1"}}`, "POST /t Content-Type=application/x-www-form-urlencoded b=1"},
+		{several, `{"body":{"b":1}}`, "POST /t Content-Type=application/x-www-form-urlencoded b=1"},
+		{several, `{"body":"text"}`, "POST /t Content-Type=text/plain text"},
+		{several, `{"body":{"a":"x"}}`, "/body/a invalid_argument: body/a is of type integer, not string"},
+		{several, `{"body":{"a":1},"media":"text/csv"}`, `/content_type invalid_argument: unknown media type "text/csv"; it takes application/json, application/x-www-form-urlencoded, text/plain`},
+	} {
+		if got := tell(build(t, row.doc, "op", row.args)); got != row.want {
+			t.Errorf("%s\n got %s\nwant %s", row.args, got, row.want)
+		}
 	}
 }

@@ -137,7 +137,7 @@ func scalar(at string, v value.Value) (string, error) {
 }
 
 // queryPairs writes a query parameter as pairs of name and value.
-func queryPairs(p spec.Parameter, v value.Value) ([]string, error) {
+func (o Options) queryPairs(p spec.Parameter, v value.Value) ([]string, error) {
 	at := pointer("/query", p.Name)
 	keep := ""
 	if p.Reserved {
@@ -148,8 +148,8 @@ func queryPairs(p spec.Parameter, v value.Value) ([]string, error) {
 	switch {
 	case p.MediaType != "":
 		return one(string(v.AppendJSON(nil))), nil
-	case p.Style == "deepObject" && v.Kind() == value.Object:
-		return deep(at, name, v, 0)
+	case p.Style == "deepObject", holdsLists(v), holdsObjects(v):
+		return o.deep(at, name, v, 0)
 	case v.Kind() == value.Array:
 		return listPairs(p, v, name, keep)
 	case v.Kind() == value.Object:
@@ -210,42 +210,4 @@ func objectPairs(p spec.Parameter, v value.Value, name, keep string) ([]string, 
 		return nil, nil
 	}
 	return []string{name + "=" + strings.Join(texts, between(p.Style))}, nil
-}
-
-// maxDeep is how deep objects lie in each other in a query.
-const maxDeep = 8
-
-// deep writes an object as filter[a]=1&filter[b][c]=2; lists as filter[a]=1&filter[a]=2.
-func deep(at, name string, v value.Value, depth int) ([]string, error) {
-	if depth > maxDeep {
-		return nil, refuse(at, "objects lie too deep in each other")
-	}
-	var out []string
-	for _, m := range v.Members() {
-		in := pointer(at, m.Name)
-		inner := name + "[" + encode(m.Name, "") + "]"
-		switch m.Value.Kind() {
-		case value.Object:
-			more, err := deep(in, inner, m.Value, depth+1)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, more...)
-		case value.Array:
-			for _, e := range m.Value.List() {
-				text, err := scalar(in, e)
-				if err != nil {
-					return nil, err
-				}
-				out = append(out, inner+"="+encode(text, ""))
-			}
-		default:
-			text, err := scalar(in, m.Value)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, inner+"="+encode(text, ""))
-		}
-	}
-	return out, nil
 }

@@ -21,6 +21,14 @@ type Operation struct {
 // Name returns method and path, which tell an operation in every document.
 func (o *Operation) Name() string { return o.Method + " " + o.Path }
 
+// Target returns the template of the path that is sent, and the query that always is. Documents that tell operations of
+// one path apart write these, and a fragment, behind it: /messages?beta=true, /#Describe.
+func (o *Operation) Target() (path, query string) {
+	path, _, _ = strings.Cut(o.Path, "#")
+	path, query, _ = strings.Cut(path, "?")
+	return path, query
+}
+
 // Groups returns the services the operation belongs to: its tags, or the first word of its path that says something.
 func (o *Operation) Groups() []string {
 	if len(o.Tags) > 0 {

@@ -70,10 +70,11 @@ func Variables(path string) []string {
 // fill checks the path against its parameters: a variable that no parameter declares becomes a text, a parameter that
 // no variable names is left out.
 func (r *reader) fill(op *Operation, all []Parameter) ([]Parameter, error) {
-	if !strings.HasPrefix(op.Path, "/") || strings.ContainsAny(op.Path, "?#") || strings.ContainsAny(variable.ReplaceAllString(op.Path, ""), "{}") {
+	path, query := op.Target()
+	if !strings.HasPrefix(path, "/") || strings.ContainsAny(query+variable.ReplaceAllString(path, ""), "{}") {
 		return nil, errors.New("its path is no template")
 	}
-	names := Variables(op.Path)
+	names := Variables(path)
 	for i, name := range names {
 		if slices.Contains(names[:i], name) {
 			return nil, fmt.Errorf("its path has {%s} twice", name)

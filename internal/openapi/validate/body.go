@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
@@ -25,24 +26,69 @@ func (c *Checker) body(f *faults, out *Checked, a Arguments) error {
 		}
 		return nil
 	}
-	content := b.Preferred()
-	if a.Media != "" {
-		content = nil
-		var known []string
-		for i, has := range b.Contents {
-			known = append(known, has.MediaType)
-			if strings.EqualFold(has.MediaType, a.Media) {
-				content = &b.Contents[i]
-			}
+	all, known := contents(b, a)
+	if len(all) == 0 {
+		f.add("/content_type", "unknown", "unknown media type %q%s", problem.Cut(a.Media), f.nearest(a.Media, known))
+		return nil
+	}
+	var first *faults
+	for _, content := range all {
+		tried, taken := faults{printer: f.printer}, *out
+		taken.body, taken.content = a.Body, content
+		if err := c.content(&tried, &taken, a); err != nil {
+			return err
 		}
-		if content == nil {
-			f.add("/media", "unknown", "unknown media type %q%s", problem.Cut(a.Media), f.nearest(a.Media, known))
+		if first == nil {
+			first = &tried
+		}
+		if len(tried.all) == 0 {
+			*out = taken
 			return nil
 		}
 	}
-	out.body, out.content = a.Body, content
+	f.all, f.near = append(f.all, first.all...), append(f.near, first.near...)
+	return nil
+}
+
+// contents are those that a body may be meant for, the likeliest first: the one that is named, or else those that the
+// operation takes. A list is a JSON Patch where the operation takes one, and nothing else is.
+func contents(b *spec.Body, a Arguments) (all []*spec.Content, known []string) {
+	patch := func(c *spec.Content) bool { return strings.HasPrefix(strings.ToLower(c.MediaType), jsonPatch) }
+	for i := range b.Contents {
+		content := &b.Contents[i]
+		known = append(known, content.MediaType)
+		named := strings.EqualFold(content.MediaType, a.Media)
+		if named || a.Media == "" && (len(b.Contents) == 1 || !patch(content) || a.Body.Kind() == value.Array) {
+			all = append(all, content)
+		}
+	}
+	slices.SortStableFunc(all, func(x, y *spec.Content) int {
+		rank := func(c *spec.Content) int {
+			switch {
+			case patch(c):
+				return 0
+			case c == b.Preferred():
+				return 1
+			case spec.IsJSON(c.MediaType):
+				return 2
+			}
+			return 3
+		}
+		return rank(x) - rank(y)
+	})
+	return all, known
+}
+
+// jsonPatch is a list of steps (RFC 6902), whatever a document says of its schema.
+const jsonPatch = "application/json-patch+json"
+
+// content checks the body as one content.
+func (c *Checker) content(f *faults, out *Checked, a Arguments) error {
+	content := out.content
 	key := fmt.Sprintf("%s body %s", out.op.ID, content.MediaType)
 	switch {
+	case strings.HasPrefix(strings.ToLower(content.MediaType), jsonPatch) && a.Body.Kind() == value.Array:
+		return nil
 	case spec.IsMultipart(content.MediaType):
 		return c.parts(f, out, key)
 	case spec.IsJSON(content.MediaType) || spec.IsForm(content.MediaType):

@@ -202,6 +202,9 @@ func (w *written) finish(out map[string]any) {
 		out["exclusiveMaximum"] = out["maximum"]
 		delete(out, "maximum")
 	}
+	if w.format == "int-or-string" && out["type"] != nil {
+		out["type"] = []any{"string", "integer"}
+	}
 	if kinds, ok := out["type"].([]any); ok && len(kinds) == 1 && kinds[0] == "integer" && w.format == "int32" {
 		if out["minimum"] == nil && out["exclusiveMinimum"] == nil {
 			out["minimum"] = json.Number("-2147483648")

@@ -103,7 +103,7 @@ func TestCheck(t *testing.T) {
 		{"op", `{` + ok + `,"body":1,"media":"text/plain"}`, `/body type the body is text; not integer`},
 		{"op", `{` + ok + `,"body":"aGk=","media":"IMAGE/png"}`, ""},
 		{"op", `{` + ok + `,"body":"%","media":"image/png"}`, `/body type the body is bytes in base64`},
-		{"op", `{` + ok + `,"body":"x","media":"text/plan"}`, `/media unknown unknown media type "text/plan"; did you mean text/plain?`},
+		{"op", `{` + ok + `,"body":"x","media":"text/plan"}`, `/content_type unknown unknown media type "text/plan"; did you mean text/plain?`},
 		{"op", `{` + ok + `,"media":"multipart/form-data","body":{"file":{"name":"a.txt","content":"aGk="},"more":[{"name":"b","content":"","type":"text/plain"}],"title":"abc"}}`, ""},
 		{"op", `{` + ok + `,"media":"multipart/form-data","body":{"file":{"nam":"a","content":"%","type":"a\nb"},"more":["x"],"title":"abcd","fil":1}}`,
 			`/body/fil unknown unknown field "fil"; did you mean file?

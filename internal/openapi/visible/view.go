@@ -25,6 +25,7 @@ type Filter struct {
 	Schema    func(name string) bool          // by the name that agents know; a hidden one reads as any value
 	Field     func(schema, field string) bool // schema is the named one that declares the field; "" for one in place
 	Parameter func(in, name string) bool      // a hidden one is neither told nor taken
+	Optional  func(in, name string) bool      // nobody needs to give it, though the document says so; nil makes none so
 }
 
 // A View is a document as one principal may see it. It can be used by many at once. The zero View has nothing.
@@ -139,9 +140,13 @@ func (v *View) shortIDs() []string {
 // Parameters returns the parameters of an operation that an agent can give: all but cookies, the gateway's headers and what
 // the filter hides.
 func (v *View) Parameters(op *spec.Operation) []spec.Parameter {
-	return slices.DeleteFunc(slices.Clone(op.Parameters), func(p spec.Parameter) bool {
+	all := slices.DeleteFunc(slices.Clone(op.Parameters), func(p spec.Parameter) bool {
 		return p.In == "cookie" || p.In == "header" && Refused(p.Name) || v.f.Parameter != nil && !v.f.Parameter(p.In, p.Name)
 	})
+	for i, p := range all {
+		all[i].Required = p.Required && (v.f.Optional == nil || !v.f.Optional(p.In, p.Name))
+	}
+	return all
 }
 
 // Fixed returns what a parameter must be, where it is needed and can be one thing alone; nil for all others. Nobody has to

@@ -376,3 +376,34 @@ func TestHides(t *testing.T) {
 		t.Error("a reach isn't kept")
 	}
 }
+
+// TestSigned: what the credential puts on requests is no parameter of agents', and one for another credential isn't
+// demanded.
+func TestSigned(t *testing.T) {
+	const doc = `{"openapi":"3.0.0","paths":{"/x":{"get":{"operationId":"x","parameters":[{"name":"token","in":"header","required":true,"schema":{"type":"string"}},
+		{"name":"api_key","in":"query","required":true,"schema":{"type":"string"}},{"name":"q","in":"query","required":true,"schema":{"type":"string"}}],"responses":{"200":{"description":"ok"}}}}}}`
+	for name, row := range map[string]struct {
+		rules      calls.Rules
+		args, want string
+	}{
+		"none":   {calls.Rules{}, `{"query":{"q":"1"}}`, `invalid_argument schema /headers/token the header parameter "token" is missing`},
+		"bearer": {calls.Rules{Signed: true}, `{"query":{"q":"1"}}`, "GET /x?q=1"},
+		"given":  {calls.Rules{Signed: true}, `{"query":{"q":"1","api_key":"2"}}`, "GET /x?api_key=2&q=1"},
+		"sent": {calls.Rules{Signed: true, Sends: []calls.Place{{In: "query", Name: "api_key"}, {In: "header", Name: "Token"}}}, `{"query":{"q":"1","api_key":"2"}}`,
+			`invalid_argument schema /query/api_key unknown query parameter "api_key"; it takes q`},
+		"others stay": {calls.Rules{Signed: true}, `{}`, `invalid_argument schema /query/q the query parameter "q" is missing`},
+	} {
+		d, err := spec.Load([]byte(doc))
+		if err != nil {
+			t.Fatal(err)
+		}
+		row.rules.Document = d
+		all, err := calls.New(map[string]calls.Rules{"flow": row.rules}, expression.NewCompiler())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tried(all, agent("t", identity.Read), calls.Ask{Operation: "x"}, object(t, row.args)); got != row.want {
+			t.Errorf("%s\n got %s\nwant %s", name, got, row.want)
+		}
+	}
+}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
@@ -37,6 +38,8 @@ type Rules struct {
 	OpenBodies  bool                          // see validate.Options
 	Partial     []string                      // the PUTs, as in access.Rule, that leave what they aren't given as it is
 	Synonyms    map[string][]string           // see index.Options
+	Lists       request.Lists                 // see request.Options
+	Signed      bool                          // a credential is put on requests: parameters for one aren't demanded
 	Sends       []Place                       // what the credential puts on requests: no agent gives it
 }
 

@@ -100,7 +100,7 @@ func (r *Reach) plan(who identity.Principal, op *spec.Operation, args validate.A
 	if err != nil {
 		return nil, err
 	}
-	built, err := request.Build(checked)
+	built, err := request.Build(checked, request.Options{Lists: r.api.rules.Lists})
 	if err != nil {
 		return nil, err
 	}

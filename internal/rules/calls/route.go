@@ -32,7 +32,7 @@ func routesOf(d *spec.Document) []route {
 	var all []route
 	for _, op := range d.Operations {
 		r := route{op: op}
-		for _, text := range segmentsOf(op.Path) {
+		for _, text := range segmentsOf(pathOf(op)) {
 			s := segment{literal: text, names: spec.Variables(text)}
 			if len(s.names) > 0 {
 				pattern := regexp.QuoteMeta(text)
@@ -46,6 +46,11 @@ func routesOf(d *spec.Document) []route {
 		all = append(all, r)
 	}
 	return all
+}
+
+func pathOf(op *spec.Operation) string {
+	path, _ := op.Target()
+	return path
 }
 
 // segmentsOf takes a path apart. Empty segments are left out, as many servers do.

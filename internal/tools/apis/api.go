@@ -37,7 +37,7 @@ func (r *Room) offers(is func(*calls.Reach) bool) func(identity.Principal) bool 
 }
 
 // The arguments of calls, as the schemas of both tools have them.
-const callArguments = `"operationId":{"type":"string"},"path":{"type":"object"},"query":{"type":"object"},"headers":{"type":"object"},"body":{},"source":{"type":"string"}`
+const callArguments = `"operationId":{"type":"string"},"path":{"type":"object"},"query":{"type":"object"},"headers":{"type":"object"},"body":{},"content_type":{"type":"string"},"source":{"type":"string"}`
 
 // arguments reads what is given for a call.
 func arguments(in value.Value) validate.Arguments {
@@ -46,6 +46,7 @@ func arguments(in value.Value) validate.Arguments {
 	a.Query, _ = in.Get("query")
 	a.Headers, _ = in.Get("headers")
 	a.Body, a.HasBody = in.Get("body")
+	a.Media = word(in, "content_type")
 	return a
 }
 

@@ -1,0 +1,96 @@
+package request
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// Options are an operator's words about how one API reads requests.
+type Options struct {
+	Lists Lists // in objects of queries and forms, for which documents have no word
+}
+
+// Lists is how the entries of a list are named.
+type Lists string
+
+// How entries are named. Lists of objects and of lists always have indices.
+const (
+	Brackets Lists = ""        // a[]=1&a[]=2
+	Indices  Lists = "indices" // a[0]=1&a[1]=2
+	Repeat   Lists = "repeat"  // a=1&a=2
+	Comma    Lists = "comma"   // a=1,2
+)
+
+// maxDeep is how deep values lie in each other in a query.
+const maxDeep = 8
+
+// deep writes a value by names in brackets: filter[a]=1&filter[b][c]=2, items[0][price]=3.
+func (o Options) deep(at, name string, v value.Value, depth int) ([]string, error) {
+	if depth > maxDeep {
+		return nil, refuse(at, "objects lie too deep in each other")
+	}
+	var out []string
+	add := func(at, name string, v value.Value) error {
+		more, err := o.deep(at, name, v, depth+1)
+		out = append(out, more...)
+		return err
+	}
+	switch v.Kind() {
+	case value.Object:
+		for _, m := range v.Members() {
+			if err := add(pointer(at, m.Name), name+"["+encode(m.Name, "")+"]", m.Value); err != nil {
+				return nil, err
+			}
+		}
+	case value.Array:
+		if o.Lists == Comma && !holdsObjects(v) && len(v.List()) > 0 {
+			var texts []string
+			for _, e := range v.List() {
+				texts = append(texts, encode(e.String(), ""))
+			}
+			return []string{name + "=" + strings.Join(texts, ",")}, nil
+		}
+		for i, e := range v.List() {
+			if err := add(fmt.Sprintf("%s/%d", at, i), name+o.entry(i, v), e); err != nil {
+				return nil, err
+			}
+		}
+	default:
+		return []string{name + "=" + encode(v.String(), "")}, nil
+	}
+	return out, nil
+}
+
+// entry is how the name of the i-th entry of a list ends.
+func (o Options) entry(i int, list value.Value) string {
+	switch {
+	case o.Lists == Indices || holdsObjects(list):
+		return "[" + strconv.Itoa(i) + "]"
+	case o.Lists == Repeat:
+		return ""
+	}
+	return "[]"
+}
+
+// holdsObjects reports whether a list holds objects or lists.
+func holdsObjects(v value.Value) bool {
+	for _, e := range v.List() {
+		if e.Kind() == value.Object || e.Kind() == value.Array {
+			return true
+		}
+	}
+	return false
+}
+
+// holdsLists reports whether an object holds objects or lists, for which no style but that of brackets has a word.
+func holdsLists(v value.Value) bool {
+	for _, m := range v.Members() {
+		if m.Value.Kind() == value.Object || m.Value.Kind() == value.Array {
+			return true
+		}
+	}
+	return false
+}
