@@ -1,6 +1,7 @@
 package assistant
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -161,4 +162,15 @@ func (c *catalogue) names() []string {
 func refuse(what, next string) string {
 	b, _ := json.Marshal(map[string]string{"error": what, "suggestion": next}) // strings always encode
 	return string(b)
+}
+
+// Tools lists the names of the tools that can be called, sorted.
+func (a *Assistant) Tools(ctx context.Context) ([]string, error) {
+	all, err := a.options.Client.Tools(ctx)
+	names := make([]string, len(all))
+	for i, t := range all {
+		names[i] = t.Name
+	}
+	slices.Sort(names)
+	return names, err
 }

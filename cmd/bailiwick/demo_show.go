@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/oneshot"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/dial"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/client"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
@@ -65,7 +65,7 @@ func (d *demonstration) show(ctx context.Context) error {
 		d.printClients()
 		d.Printf("\n%s  %s\n", terminal.Styled(terminal.Bold, "A first conversation"), terminal.Styled(terminal.Faint, "real calls over MCP, with the token of acme"))
 	}
-	c, err := oneshot.Dial(ctx, d.url, d.tokens[demo.Acme])
+	c, err := dial.Dial(ctx, d.url, d.tokens[demo.Acme])
 	if err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func (d *demonstration) printLines(text string, most int) {
 
 // otherTenant asks one question with the other token.
 func (d *demonstration) otherTenant(ctx context.Context) (err error) {
-	c, err := oneshot.Dial(ctx, d.url, d.tokens[demo.Globex])
+	c, err := dial.Dial(ctx, d.url, d.tokens[demo.Globex])
 	if err != nil {
 		return err
 	}

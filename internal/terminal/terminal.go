@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
 	"github.com/bailiwick-dev/bailiwick/internal/client"
@@ -27,12 +28,23 @@ type Terminal struct {
 	In       io.Reader
 	Out, Err io.Writer
 	JSON     bool // machine output, on Out alone
+	shown    bool // Out is a terminal
 }
+
+// Interactive reports whether a person is at both ends: what is written goes to a terminal, and what is read comes from one.
+func (t *Terminal) Interactive() bool {
+	in, ok := t.In.(*os.File)
+	return ok && t.shown && term.IsTerminal(in.Fd())
+}
+
+// Shown reports whether standard output is a terminal.
+func (t *Terminal) Shown() bool { return t.shown }
 
 // New drops colours where NO_COLOR says so, and all styles where no terminal shows them.
 func New(in io.Reader, out, err io.Writer) *Terminal {
 	env := os.Environ()
-	return &Terminal{In: in, Out: colorprofile.NewWriter(out, env), Err: colorprofile.NewWriter(err, env)}
+	file, ok := out.(*os.File)
+	return &Terminal{shown: ok && term.IsTerminal(file.Fd()), In: in, Out: colorprofile.NewWriter(out, env), Err: colorprofile.NewWriter(err, env)}
 }
 
 // The styles of text for people; a terminal that can't show them gets the bare text.

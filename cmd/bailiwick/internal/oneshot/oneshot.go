@@ -18,12 +18,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/dial"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/export"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/client"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
-	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -32,7 +32,7 @@ const maxArguments = 1 << 20
 
 // Call returns the command that calls one tool.
 func Call(t *terminal.Terminal) *cobra.Command {
-	var d dialer
+	var d dial.Dialer
 	cmd := &cobra.Command{
 		Use:   "call TOOL [JSON|-]",
 		Short: "Call one tool, of a running gateway or in this process",
@@ -40,49 +40,25 @@ func Call(t *terminal.Terminal) *cobra.Command {
 			"  bailiwick call count_objects - --url http://127.0.0.1:8420/mcp --token bw_… <arguments.json",
 		Args: terminal.These(1, "the name of the tool", "JSON"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			arguments, err := arguments(t, args[1:])
+			arguments, err := Arguments(t, args[1:])
 			if err != nil {
 				return err
 			}
-			return d.with(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return d.With(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				a, err := c.Call(ctx, args[0], arguments)
 				if err != nil {
 					return err
 				}
-				return printAnswer(t, a)
+				return PrintAnswer(t, a)
 			})
 		},
 	}
-	d.flags(cmd.Flags())
+	d.Flags(cmd.Flags())
 	return cmd
 }
 
-// with runs do on a client.
-func (d *dialer) with(ctx context.Context, do func(context.Context, *client.Client) error) error {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	c, end, err := d.dial(ctx)
-	if err != nil {
-		return advise(err)
-	}
-	return errors.Join(advise(do(ctx, c)), c.Close(), end())
-}
-
-// advise says which command helps with what a gateway refuses.
-func advise(err error) error {
-	p, ok := errors.AsType[*problem.Error](err)
-	switch {
-	case !ok || p.Suggestion != "":
-	case p.Code == problem.Unauthorized:
-		p.Suggestion = "give a good one with --token or BAILIWICK_TOKEN; \"bailiwick token list\" and \"bailiwick token create\" help"
-	case p.Code == problem.UnknownTool:
-		p.Suggestion = "\"bailiwick tools\" lists those that can be called"
-	}
-	return err
-}
-
-// arguments reads the JSON object in args, "-" for standard input; nothing is an empty object.
-func arguments(t *terminal.Terminal, args []string) (json.RawMessage, error) {
+// Arguments reads the JSON object in args, "-" for standard input; nothing is an empty object.
+func Arguments(t *terminal.Terminal, args []string) (json.RawMessage, error) {
 	if len(args) == 0 {
 		return json.RawMessage("{}"), nil
 	}
@@ -106,8 +82,8 @@ func arguments(t *terminal.Terminal, args []string) (json.RawMessage, error) {
 	return v.AppendJSON(nil), nil
 }
 
-// printAnswer prints the text for people, or the structured content for programs.
-func printAnswer(t *terminal.Terminal, a client.Answer) error {
+// PrintAnswer prints the text for people, or the structured content for programs.
+func PrintAnswer(t *terminal.Terminal, a client.Answer) error {
 	switch {
 	case t.JSON && a.Structured == nil:
 		return errors.New("the gateway sent no structured content; its configuration leaves it out (results)")
@@ -121,13 +97,13 @@ func printAnswer(t *terminal.Terminal, a client.Answer) error {
 
 // Tools returns the command that lists tools.
 func Tools(t *terminal.Terminal) *cobra.Command {
-	var d dialer
+	var d dial.Dialer
 	cmd := &cobra.Command{
 		Use:   "tools",
 		Short: "List the tools that can be called",
 		Args:  terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return d.with(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return d.With(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				all, err := c.Tools(ctx)
 				if err != nil {
 					return err
@@ -144,20 +120,20 @@ func Tools(t *terminal.Terminal) *cobra.Command {
 			})
 		},
 	}
-	d.flags(cmd.Flags())
+	d.Flags(cmd.Flags())
 	return cmd
 }
 
 // Schema returns the command that shows classes.
 func Schema(t *terminal.Terminal) *cobra.Command {
-	var d dialer
+	var d dial.Dialer
 	cmd := &cobra.Command{
 		Use:     "schema [CLASS]",
 		Short:   "Show the fields of a class, or all classes",
 		Example: "  bailiwick schema --source sqlite:app.db\n  bailiwick schema issues --source sqlite:app.db",
 		Args:    terminal.These(0, "CLASS"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return d.with(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return d.With(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				tool, arguments := "get_all_schemas", []byte("{}")
 				if len(args) == 1 {
 					tool, arguments = "get_schema", append(value.AppendQuoted([]byte(`{"class_name":`), args[0]), '}')
@@ -166,17 +142,17 @@ func Schema(t *terminal.Terminal) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return printAnswer(t, a)
+				return PrintAnswer(t, a)
 			})
 		},
 	}
-	d.flags(cmd.Flags())
+	d.Flags(cmd.Flags())
 	return cmd
 }
 
 // Export returns the command that writes the records of a class.
 func Export(t *terminal.Terminal) *cobra.Command {
-	var d dialer
+	var d dial.Dialer
 	cmd := export.Command(export.Options{In: t.In, Out: t.Out, Err: t.Err, Usage: terminal.Usagef, Args: terminal.These,
 		Open: func(ctx context.Context) (*bailiwick.Gateway, identity.Principal, io.Closer, error) {
 			cfg, err := d.Load()

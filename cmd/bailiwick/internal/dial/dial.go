@@ -1,4 +1,7 @@
-package oneshot
+// Package dial connects commands to the gateway that their flags name: one that runs, or one made for the command.
+//
+// The commands that call tools share it. It refuses flags that name two gateways.
+package dial
 
 import (
 	"cmp"
@@ -15,25 +18,27 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/client"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/mcp"
+	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A dialer is what flags say about the gateway to call: one that runs, or one made for the call.
-type dialer struct {
+// A Dialer holds what flags say about the gateway to call: one that runs, or one made for the call.
+type Dialer struct {
 	app.Setup
 	app.Speaker
 	url, token string
 }
 
-func (d *dialer) flags(f *pflag.FlagSet) {
+// Flags adds the flags that name a gateway, and who asks it.
+func (d *Dialer) Flags(f *pflag.FlagSet) {
 	d.Setup.Flags(f)
 	d.Speaker.Flags(f, "as")
 	f.StringVar(&d.url, "url", "", "a running gateway: http://127.0.0.1:8420/mcp (default $BAILIWICK_URL)")
 	f.StringVar(&d.token, "token", "", "its token (default $BAILIWICK_TOKEN)")
 }
 
-// dial connects to the gateway that flags and environment name; a configuration or source in the flags stands
+// Open connects to the gateway that flags and environment name; a configuration or source in the flags stands
 // for a gateway in this process. end ends that, when the conversation is over.
-func (d *dialer) dial(ctx context.Context) (c *client.Client, end func() error, err error) {
+func (d *Dialer) Open(ctx context.Context) (c *client.Client, end func() error, err error) {
 	inProcess := d.File != "" || d.Sources != nil || d.Store != ""
 	if inProcess && (d.url != "" || d.token != "") {
 		return nil, nil, terminal.Usagef("--url and --token name a running gateway, --config, --source and --store one in this process; give one of both")
@@ -52,6 +57,15 @@ func (d *dialer) dial(ctx context.Context) (c *client.Client, end func() error, 
 	return d.inProcess(ctx)
 }
 
+// As makes the next Open connect as somebody else: with another token to a gateway that runs, and otherwise for another tenant.
+func (d *Dialer) As(who string) {
+	if d.File == "" && d.Sources == nil && d.Store == "" && cmp.Or(d.url, os.Getenv("BAILIWICK_URL")) != "" {
+		d.token = who
+		return
+	}
+	d.Tenant = who
+}
+
 // Dial connects to the gateway at address with a token; "" for none.
 func Dial(ctx context.Context, address, token string) (*client.Client, error) {
 	u, err := url.Parse(address)
@@ -65,7 +79,7 @@ func Dial(ctx context.Context, address, token string) (*client.Client, error) {
 }
 
 // inProcess makes the gateway and speaks MCP with it through pipes, so that all is as over a connection.
-func (d *dialer) inProcess(ctx context.Context) (_ *client.Client, end func() error, err error) {
+func (d *Dialer) inProcess(ctx context.Context) (_ *client.Client, end func() error, err error) {
 	cfg, err := d.Load()
 	if err != nil {
 		return nil, nil, err
@@ -101,5 +115,29 @@ func (d *dialer) inProcess(ctx context.Context) (_ *client.Client, end func() er
 	return c, end, nil
 }
 
-// callTimeout is how long a command waits for an answer: the longest that a gateway allows a tool (design 03).
-const callTimeout = 300 * time.Second
+// Timeout is how long a command waits for an answer: the longest that a gateway allows a tool.
+const Timeout = 300 * time.Second
+
+// With runs do on a client.
+func (d *Dialer) With(ctx context.Context, do func(context.Context, *client.Client) error) error {
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	defer cancel()
+	c, end, err := d.Open(ctx)
+	if err != nil {
+		return Advise(err)
+	}
+	return errors.Join(Advise(do(ctx, c)), c.Close(), end())
+}
+
+// Advise says which command helps with what a gateway refuses.
+func Advise(err error) error {
+	p, ok := errors.AsType[*problem.Error](err)
+	switch {
+	case !ok || p.Suggestion != "":
+	case p.Code == problem.Unauthorized:
+		p.Suggestion = "give a good one with --token or BAILIWICK_TOKEN; \"bailiwick token list\" and \"bailiwick token create\" help"
+	case p.Code == problem.UnknownTool:
+		p.Suggestion = "\"bailiwick tools\" lists those that can be called"
+	}
+	return err
+}

@@ -1,0 +1,178 @@
+package talk
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/bailiwick-dev/bailiwick/assistant"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/dial"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/screen"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+)
+
+// maxQuestion bounds a question from standard input, in bytes.
+const maxQuestion = 1 << 20
+
+// A session is what the flags of ask and chat say.
+type session struct {
+	dial.Dialer
+	*terminal.Terminal
+	trace     bool
+	yes       bool
+	system    string
+	rounds    int
+	compactAt int
+}
+
+func (s *session) flags(f *pflag.FlagSet) {
+	s.Flags(f)
+	f.BoolVar(&s.trace, "trace", os.Getenv("BAILIWICK_CHAT_TRACE") == "true", "show the arguments and results of each call (default $BAILIWICK_CHAT_TRACE)")
+	f.BoolVar(&s.yes, "yes", false, "propose writes without asking; people still decide about each")
+	f.StringVar(&s.system, "system", "", "`TEXT` that the model is told beside how to work here")
+	f.IntVar(&s.rounds, "max-rounds", 0, "at most `N` rounds of calls for one question (default 8)")
+	f.IntVar(&s.compactAt, "compact-at", 0, "compact the conversation from `N` tokens on (default never)")
+}
+
+// open connects to the gateway and returns an assistant over it. end closes both.
+func (s *session) open(ctx context.Context, hooks assistant.Hooks) (a *assistant.Assistant, end func() error, err error) {
+	p, err := Provider()
+	if err != nil {
+		return nil, nil, err
+	}
+	c, endGateway, err := s.Open(ctx)
+	if err != nil {
+		return nil, nil, dial.Advise(err)
+	}
+	end = func() error { return errors.Join(c.Close(), endGateway()) }
+	a, err = assistant.New(assistant.Options{Client: c, Provider: p, System: s.system, MaxRounds: s.rounds, CompactAt: s.compactAt, Hooks: hooks})
+	if err != nil {
+		return nil, nil, errors.Join(terminal.Usage(err), end())
+	}
+	return a, end, nil
+}
+
+// Ask returns the command that asks one question.
+func Ask(t *terminal.Terminal) *cobra.Command {
+	s := &session{Terminal: t}
+	cmd := &cobra.Command{
+		Use:   "ask QUESTION|-",
+		Short: "Ask a model one question about the application",
+		Long:  "Ask a model one question about the application. It calls the gateway's tools as an agent would; the answer is on\nstandard output, the calls are on standard error. LLM_PROVIDER names the model's provider.",
+		Example: "  bailiwick ask \"How many critical bugs are open?\" --source sqlite:app.db\n" +
+			"  echo \"Who has the most open work?\" | bailiwick ask - --json --url http://127.0.0.1:8420/mcp --token bw_…",
+		Args: terminal.These(1, "QUESTION"),
+		RunE: func(cmd *cobra.Command, args []string) error { return s.ask(cmd.Context(), args[0]) },
+	}
+	s.flags(cmd.Flags())
+	return cmd
+}
+
+func (s *session) ask(ctx context.Context, question string) error {
+	if question == "-" {
+		text, err := io.ReadAll(io.LimitReader(s.In, maxQuestion+1))
+		if err != nil {
+			return fmt.Errorf("read the question: %w", err)
+		}
+		if question = strings.TrimSpace(string(text)); len(text) > maxQuestion {
+			return terminal.Usagef("the question is larger than %d bytes", maxQuestion)
+		}
+	}
+	if strings.TrimSpace(question) == "" {
+		return terminal.Usagef("the question is empty")
+	}
+	hooks := assistant.Hooks{
+		OnResult: func(c assistant.Call) { s.Notef("%s", callLines(c, s.trace)) },
+		OnNotice: func(n assistant.Notice) { s.Notef("%s", terminal.Styled(terminal.Faint, screen.Line(n.Text, 200))) },
+		Confirm:  s.confirm,
+	}
+	a, end, err := s.open(ctx, hooks)
+	if err != nil {
+		return err
+	}
+	answer, err := a.Ask(ctx, question)
+	if err = errors.Join(err, end()); err != nil {
+		return err
+	}
+	switch {
+	case s.JSON:
+		err = s.PrintJSON(answer)
+	case s.Shown():
+		m := screen.Markdown{Out: s.Out}
+		m.Write(answer.Text)
+		m.Close()
+	default:
+		s.Printf("%s\n", screen.Inert(answer.Text))
+	}
+	if s.trace {
+		s.Notef("%s", terminal.Styled(terminal.Faint, answer.Usage.String()))
+	}
+	if err == nil && answer.Stop == assistant.Declined {
+		return terminal.ErrSaid
+	}
+	return err
+}
+
+// confirm asks the person at the terminal whether a call that proposes a write is made. Where there is none, only --yes
+// agrees.
+func (s *session) confirm(_ context.Context, c assistant.Call) (bool, error) {
+	if s.yes {
+		return true, nil
+	}
+	if !s.Interactive() {
+		s.Notef("%s", terminal.Styled(terminal.Amber, "not proposed: "+screen.Line(c.Name+" "+string(c.Arguments), 160)+" (--yes proposes without asking)"))
+		return false, nil
+	}
+	fmt.Fprint(s.Err, proposal(c)+" [y/N] ")
+	line, err := bufio.NewReader(s.In).ReadString('\n')
+	return agreed(line), ignoreEOF(err)
+}
+
+// proposal is the question about a call that proposes a write.
+func proposal(c assistant.Call) string {
+	return "Propose " + terminal.Styled(terminal.Amber, screen.Line(c.Name, 64)) + " " + screen.Inert(string(c.Arguments)) + " ?"
+}
+
+func agreed(line string) bool {
+	line = strings.ToLower(strings.TrimSpace(line))
+	return line == "y" || line == "yes"
+}
+
+func ignoreEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// maxTraced bounds the lines of one result in a trace.
+const maxTraced = 12
+
+// callLines shows a call: one line, and with trace its arguments and result.
+func callLines(c assistant.Call, trace bool) string {
+	mark := ""
+	if c.Refused {
+		mark = terminal.Styled(terminal.Amber, " refused")
+	}
+	took := c.Duration.Round(100 * time.Microsecond).String()
+	if !trace {
+		return terminal.Styled(terminal.Faint, "→ "+screen.Line(c.Name+" "+string(c.Arguments), 84)+"  "+took) + mark
+	}
+	text := terminal.Styled(terminal.Blue, "→ "+screen.Inert(c.Name+" "+string(c.Arguments))) + terminal.Styled(terminal.Faint, "  "+took) + mark
+	lines := strings.Split(strings.TrimRight(screen.Inert(c.Result), "\n"), "\n")
+	for i, line := range lines {
+		if i == maxTraced && i < len(lines)-1 {
+			return text + "\n" + terminal.Styled(terminal.Faint, fmt.Sprintf("  … %d more lines", len(lines)-i))
+		}
+		text += "\n" + terminal.Styled(terminal.Faint, "  "+screen.Line(line, 160))
+	}
+	return text
+}

@@ -1,0 +1,316 @@
+package talk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiwick-dev/bailiwick/assistant"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/screen"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// Chat returns the command that has a conversation.
+func Chat(t *terminal.Terminal) *cobra.Command {
+	c := &chat{session: session{Terminal: t}}
+	cmd := &cobra.Command{
+		Use:   "chat",
+		Short: "Talk with a model about the application",
+		Long: "Talk with a model about the application. It calls the gateway's tools as an agent would, and asks before it proposes\n" +
+			"a write. LLM_PROVIDER names the model's provider; without it, the command says how to set one up.",
+		Example: "  bailiwick chat --url http://127.0.0.1:8420/mcp --token bw_…\n  bailiwick chat --source sqlite:app.db",
+		Args:    terminal.None,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
+	}
+	c.flags(cmd.Flags())
+	return cmd
+}
+
+// A chat is one conversation at a terminal.
+type chat struct {
+	session
+	assistant *assistant.Assistant
+	end       func() error
+	lines     *screen.Lines
+	spinner   screen.Spinner
+	markdown  screen.Markdown
+	last      assistant.Usage
+}
+
+// commands are the slash commands, as /help shows them.
+var commands = [][2]string{
+	{"/reset", "forget the conversation"},
+	{"/compact", "replace the conversation with a summary; one request"},
+	{"/tools", "list the tools that can be called"},
+	{"/trace", "show the arguments and results of calls, or no more"},
+	{"/cost", "tokens and cost of the session and of the last answer"},
+	{"/history", "the conversation so far, in short"},
+	{"/as", "TOKEN|TENANT: go on as somebody else, in a new conversation"},
+	{"/exit", "end; so do /quit and Ctrl-D"},
+}
+
+func (c *chat) run(ctx context.Context) error {
+	if c.JSON {
+		return terminal.Usagef("a chat is for people; \"bailiwick ask --json\" is for programs")
+	}
+	// Ctrl-C ends an answer and not the program, so signals are heard here; the command's context ends at the first.
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(heard)
+	if err := c.connect(ctx); err != nil {
+		return err
+	}
+	c.lines = screen.NewLines(c.In, c.Interactive(), "chat_history")
+	defer c.lines.Close()
+	c.lines.Complete(completeCommands)
+	c.markdown.Out = c.Out
+	c.spinner = screen.Spinner{Out: c.Out, Shown: c.Shown()}
+	c.Printf("%s  %s\n", terminal.Styled(terminal.Bold, "Bailiwick chat"), terminal.Styled(terminal.Faint, c.assistant.Model()+"; /help lists the commands, Ctrl-D ends"))
+	err := c.loop(ctx, heard)
+	return errors.Join(err, c.end())
+}
+
+func (c *chat) connect(ctx context.Context) error {
+	a, end, err := c.open(ctx, assistant.Hooks{OnText: c.text, OnCall: c.call, OnResult: c.result, OnNotice: c.notice, Confirm: c.confirm})
+	if err != nil {
+		return err
+	}
+	c.assistant, c.end = a, end
+	return nil
+}
+
+// loop reads lines until there are no more, or somebody asks for the end.
+func (c *chat) loop(ctx context.Context, heard chan os.Signal) error {
+	for {
+		line, err := c.lines.Next("> ")
+		switch {
+		case errors.Is(err, screen.ErrInterrupt):
+			c.Printf("%s\n", terminal.Styled(terminal.Faint, "Ctrl-D or /exit ends the chat."))
+			continue
+		case errors.Is(err, io.EOF):
+			if c.Interactive() {
+				c.Printf("\n")
+			}
+			return nil
+		case err != nil:
+			return fmt.Errorf("read the line: %w", err)
+		}
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "":
+		case line == "/exit" || line == "/quit":
+			return nil
+		case line[0] == '/':
+			err = c.command(ctx, line)
+		default:
+			var ended bool
+			if ended, err = c.question(ctx, heard, line); ended {
+				return nil
+			}
+		}
+		if err != nil {
+			c.Notef("%s", terminal.Styled(terminal.Red, screen.Inert(err.Error())))
+		}
+	}
+}
+
+// question answers one question; ended says that the program is to end.
+func (c *chat) question(ctx context.Context, heard chan os.Signal, line string) (ended bool, err error) {
+	var answer *assistant.Answer
+	ended, err = c.interruptible(ctx, heard, func(ctx context.Context) error {
+		c.spinner.Start("thinking")
+		answer, err = c.assistant.Reply(ctx, line)
+		c.spinner.Stop()
+		c.markdown.Close()
+		return err
+	})
+	if answer == nil {
+		return ended, err
+	}
+	c.last = answer.Usage
+	for _, change := range answer.Changes {
+		c.Printf("%s %s %s\n", terminal.Styled(terminal.Amber, "waits for a person:"), screen.Line(change.ID+" "+change.Summary, 120), terminal.Styled(terminal.Blue, screen.Line(change.URL, 200)))
+	}
+	switch answer.Stop {
+	case assistant.Length:
+		c.Printf("%s\n", terminal.Styled(terminal.Faint, "(cut at the model's limit of tokens)"))
+	case assistant.Declined:
+		c.Printf("%s\n", terminal.Styled(terminal.Faint, "(declined)"))
+	case assistant.Rounds:
+		c.Printf("%s\n", terminal.Styled(terminal.Faint, "(all rounds of calls are used; --max-rounds allows more)"))
+	}
+	return ended, nil
+}
+
+// errInterrupted ends an answer when somebody presses Ctrl-C.
+var errInterrupted = errors.New("interrupted")
+
+// interruptible runs do until it is done or a signal comes; ended says that it was one to end the program.
+func (c *chat) interruptible(ctx context.Context, heard chan os.Signal, do func(context.Context) error) (ended bool, err error) {
+	select {
+	case <-heard: // one from before the question
+	default:
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	done := make(chan error, 1)
+	go func() { done <- do(ctx) }()
+	for {
+		select {
+		case err := <-done:
+			if errors.Is(err, errInterrupted) {
+				c.Printf("%s\n", terminal.Styled(terminal.Faint, "(stopped)"))
+				err = nil
+			}
+			return ended, err
+		case s := <-heard:
+			ended = s == syscall.SIGTERM
+			cancel(errInterrupted)
+		}
+	}
+}
+
+func (c *chat) text(piece string) {
+	c.spinner.Stop()
+	c.markdown.Write(piece)
+}
+
+func (c *chat) call(call assistant.Call) {
+	c.markdown.Close()
+	c.spinner.Start(screen.Line(call.Name, 40))
+}
+
+func (c *chat) result(call assistant.Call) {
+	c.spinner.Stop()
+	c.Printf("%s\n", callLines(call, c.trace))
+	c.spinner.Start("thinking")
+}
+
+func (c *chat) notice(n assistant.Notice) {
+	c.spinner.Stop()
+	c.markdown.Close()
+	c.Printf("%s\n", terminal.Styled(terminal.Faint, screen.Line(n.Text, 200)))
+	c.spinner.Start("thinking")
+}
+
+// confirm asks before a write is proposed.
+func (c *chat) confirm(ctx context.Context, call assistant.Call) (bool, error) {
+	if c.yes || !c.Interactive() {
+		return c.session.confirm(ctx, call)
+	}
+	c.spinner.Stop()
+	c.markdown.Close()
+	c.Printf("%s\n", proposal(call))
+	line, err := c.lines.Answer("Propose it? A person decides about it then. [y/N] ")
+	if errors.Is(err, screen.ErrInterrupt) || errors.Is(err, io.EOF) {
+		return false, nil
+	}
+	c.spinner.Start("thinking")
+	return agreed(line), err
+}
+
+func (c *chat) command(ctx context.Context, line string) error {
+	name, rest, _ := strings.Cut(line, " ")
+	rest = strings.TrimSpace(rest)
+	switch name {
+	case "/help":
+		for _, cmd := range commands {
+			c.Printf("  %-9s %s\n", cmd[0], cmd[1])
+		}
+	case "/reset":
+		c.assistant.Reset()
+		c.Printf("%s\n", terminal.Styled(terminal.Faint, "The conversation begins anew."))
+	case "/compact":
+		return c.compact(ctx)
+	case "/tools":
+		return c.tools(ctx)
+	case "/trace":
+		c.trace = !c.trace
+		c.Printf("%s\n", terminal.Styled(terminal.Faint, "trace: "+map[bool]string{true: "on", false: "off"}[c.trace]))
+	case "/cost":
+		c.Printf("session: %s\nlast:    %s\n", c.assistant.Usage(), c.last)
+	case "/history":
+		for _, m := range c.assistant.History() {
+			text := m.Text
+			for _, call := range m.Calls {
+				text += " → " + call.Name + " " + call.Result
+			}
+			c.Printf("%-9s  %s\n", m.Role, screen.Line(strings.TrimSpace(text), 120))
+		}
+	case "/as":
+		return c.as(ctx, line, rest)
+	default:
+		names := []string{"/help"}
+		for _, cmd := range commands {
+			names = append(names, cmd[0])
+		}
+		return fmt.Errorf("there is no command %s%s", name, problem.DidYouMean(problem.Nearest(name, names, 1)))
+	}
+	return nil
+}
+
+func (c *chat) compact(ctx context.Context) error {
+	before := c.assistant.Usage()
+	c.spinner.Start("summarising")
+	summary, err := c.assistant.Compact(ctx)
+	c.spinner.Stop()
+	if err != nil {
+		return err
+	}
+	if summary == "" {
+		c.Printf("%s\n", terminal.Styled(terminal.Faint, "There is nothing to compact yet."))
+		return nil
+	}
+	after := c.assistant.Usage()
+	c.Printf("%s\n%s\n", terminal.Styled(terminal.Faint, fmt.Sprintf("compacted with %d tokens in, %d out:", after.Input-before.Input, after.Output-before.Output)), screen.Line(summary, 400))
+	return nil
+}
+
+func (c *chat) tools(ctx context.Context) error {
+	all, err := c.assistant.Tools(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range all {
+		c.Printf("  %s\n", screen.Line(name, 80))
+	}
+	c.Printf("%s\n", terminal.Styled(terminal.Faint, fmt.Sprintf("%d tools", len(all))))
+	return nil
+}
+
+// as goes on as somebody else. The conversation so far is somebody's who may see more, so it does not come along.
+func (c *chat) as(ctx context.Context, line, who string) error {
+	if who == "" {
+		return errors.New("/as wants a token, or a tenant where the gateway is in this process")
+	}
+	c.lines.Secret(line)
+	before, end := c.assistant, c.end
+	c.As(who)
+	if err := c.connect(ctx); err != nil {
+		c.assistant, c.end = before, end
+		return err
+	}
+	c.Printf("%s\n", terminal.Styled(terminal.Faint, "You are somebody else now; the conversation begins anew."))
+	return end()
+}
+
+// completeCommands completes slash commands.
+func completeCommands(before string) (int, []string) {
+	var all []string
+	for _, cmd := range commands {
+		if strings.HasPrefix(before, "/") && strings.HasPrefix(cmd[0], before) {
+			all = append(all, cmd[0])
+		}
+	}
+	return 0, all
+}
