@@ -41,7 +41,7 @@ func Rules(plans []Plan) Script {
 func (p Plan) next(results []llm.Result) Turn {
 	n := len(results)
 	if n > 0 && refusal(results[n-1].Text) != "" {
-		return Turn{Text: "The gateway refuses: " + refusal(results[n-1].Text) + "\n\nANSWER: none"}
+		return Turn{Text: "The gateway refuses: " + refusal(results[n-1].Text) + "."}
 	}
 	if n < len(p.Steps) {
 		return Turn{Calls: []llm.Call{{Name: p.Steps[n].Tool, Arguments: fill(p.Steps[n].Arguments, results)}}}

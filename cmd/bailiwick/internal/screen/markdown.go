@@ -18,6 +18,8 @@ type Markdown struct {
 	fence bool   // within a block of code
 	style string // of the text being written
 	star  bool   // one * has come, of which nothing is written yet
+	run   strings.Builder
+	in    string // the style of run, what is to be written next
 }
 
 // A kind is what a line is, which its first characters say.
@@ -46,6 +48,7 @@ func (m *Markdown) Write(piece string) {
 		}
 		m.rune(c)
 	}
+	m.flush()
 }
 
 // Close ends the text: what is held back is written, and the cursor is at the begin of a line.
@@ -54,6 +57,7 @@ func (m *Markdown) Close() {
 		m.endLine()
 	}
 	m.flushTable()
+	m.flush()
 	*m = Markdown{Out: m.Out}
 }
 
@@ -70,7 +74,7 @@ func (m *Markdown) decide() {
 		return
 	case m.fence:
 		m.kind = code
-		m.put(held)
+		m.styled(terminal.Blue, held)
 	case text[0] == '|':
 		m.kind = row
 		return
@@ -99,11 +103,11 @@ func (m *Markdown) rune(c rune) {
 		m.line.WriteRune(c)
 		return
 	case code:
-		m.put(terminal.Styled(terminal.Blue, string(c)))
+		m.styled(terminal.Blue, string(c))
 		return
 	case heading:
 		m.flushTable()
-		m.put(terminal.Styled(terminal.Bold, string(c)))
+		m.styled(terminal.Bold, string(c))
 		return
 	}
 	switch {
@@ -118,7 +122,7 @@ func (m *Markdown) rune(c rune) {
 			m.toggle(terminal.Blue)
 			return
 		}
-		m.styled(string(c))
+		m.styled(m.style, string(c))
 	}
 }
 
@@ -129,18 +133,33 @@ func (m *Markdown) toggle(style string) {
 	m.style = style
 }
 
-func (m *Markdown) styled(text string) {
-	if m.style != "" {
-		text = terminal.Styled(m.style, text)
+// styled adds text in a style, "" for none, to what is written next.
+func (m *Markdown) styled(style, text string) {
+	if style != m.in {
+		m.flush()
+		m.in = style
 	}
-	m.put(text)
+	m.run.WriteString(text)
+}
+
+// flush writes the run.
+func (m *Markdown) flush() {
+	text := m.run.String()
+	m.run.Reset()
+	if text == "" {
+		return
+	}
+	if m.in != "" {
+		text = terminal.Styled(m.in, text)
+	}
+	_, _ = io.WriteString(m.Out, text) // a terminal that has gone can't be told
 }
 
 // putStar writes a * that was no half of a pair.
 func (m *Markdown) putStar() {
 	if m.star {
 		m.star = false
-		m.styled("*")
+		m.styled(m.style, "*")
 	}
 }
 
@@ -186,6 +205,4 @@ func (m *Markdown) flushTable() {
 	m.put(Table(rows))
 }
 
-func (m *Markdown) put(text string) {
-	_, _ = io.WriteString(m.Out, text) // a terminal that has gone can't be told
-}
+func (m *Markdown) put(text string) { m.styled("", text) }
