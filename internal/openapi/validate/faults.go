@@ -91,13 +91,20 @@ func (f *faults) leaves(e *jsonschema.ValidationError, at string) {
 	}
 	switch e.ErrorKind.(type) {
 	case *kind.OneOf, *kind.AnyOf:
-		best := e.Causes[0]
+		best, depth := e.Causes[0], len(e.InstanceLocation)
 		for _, c := range e.Causes[1:] {
-			if distance(c) < distance(best) {
+			if distance(c, depth) < distance(best, depth) {
 				best = c
 			}
 		}
+		before := len(f.all)
+		if distance(best, depth) >= far {
+			best = together(best, e.Causes)
+		}
 		f.leaves(best, at)
+		if n := alternatives(e.Causes); n > 1 && len(f.all) > before && distance(best, depth) < far {
+			f.hint(fmt.Sprintf(" (by the nearest of %d alternatives)", n))
+		}
 	default:
 		for _, c := range e.Causes {
 			f.leaves(c, at)
@@ -105,17 +112,86 @@ func (f *faults) leaves(e *jsonschema.ValidationError, at string) {
 	}
 }
 
-// distance tells how far an alternative is from fitting: one of another type or kind is not what was meant.
-func distance(e *jsonschema.ValidationError) int {
+// alternatives counts those that aren't null.
+func alternatives(all []*jsonschema.ValidationError) (n int) {
+	for _, e := range all {
+		for len(e.Causes) == 1 {
+			e = e.Causes[0]
+		}
+		if k, ok := e.ErrorKind.(*kind.Type); !ok || !slices.Equal(k.Want, []string{"null"}) {
+			n++
+		}
+	}
+	return n
+}
+
+// far is the distance of what is of another type or kind than was meant.
+const far = 100
+
+// distance tells how far an alternative is from fitting, for a value that lies so deep: one of another type, or with another
+// word in a field of it that says what it is, is not what was meant.
+func distance(e *jsonschema.ValidationError, depth int) int {
 	switch e.ErrorKind.(type) {
-	case *kind.Type, *kind.Const, *kind.Enum:
-		return 100
+	case *kind.Type:
+		if len(e.InstanceLocation) <= depth {
+			return far
+		}
+	case *kind.Const, *kind.Enum:
+		if len(e.InstanceLocation) <= depth+1 {
+			return far
+		}
 	}
 	n := 0
 	for _, c := range e.Causes {
-		n += distance(c)
+		n += distance(c, depth)
 	}
 	return max(n, 1)
+}
+
+// together is the alternative best. Where it allows some words for a field, so do all alternatives that name others for
+// the same field: each of them may be what was meant.
+func together(best *jsonschema.ValidationError, all []*jsonschema.ValidationError) *jsonschema.ValidationError {
+	words, got := wordsOf(best)
+	if words == nil {
+		return best
+	}
+	var want []any
+	for _, e := range all {
+		if found, _ := wordsOf(e); found != nil && slices.Equal(found.InstanceLocation, words.InstanceLocation) {
+			for _, w := range wanted(found) {
+				if !slices.ContainsFunc(want, func(has any) bool { return fmt.Sprint(has) == fmt.Sprint(w) }) {
+					want = append(want, w)
+				}
+			}
+		}
+	}
+	return &jsonschema.ValidationError{InstanceLocation: words.InstanceLocation, ErrorKind: &kind.Enum{Got: got, Want: want}}
+}
+
+// wordsOf is the first leaf of an alternative that says which words there are, and what was given.
+func wordsOf(e *jsonschema.ValidationError) (*jsonschema.ValidationError, any) {
+	switch k := e.ErrorKind.(type) {
+	case *kind.Enum:
+		return e, k.Got
+	case *kind.Const:
+		return e, k.Got
+	}
+	for _, c := range e.Causes {
+		if found, got := wordsOf(c); found != nil {
+			return found, got
+		}
+	}
+	return nil, nil
+}
+
+func wanted(e *jsonschema.ValidationError) []any {
+	switch k := e.ErrorKind.(type) {
+	case *kind.Enum:
+		return k.Want
+	case *kind.Const:
+		return []any{k.Want}
+	}
+	return nil
 }
 
 func (f *faults) leaf(e *jsonschema.ValidationError, at string) {
@@ -147,6 +223,9 @@ func (f *faults) leaf(e *jsonschema.ValidationError, at string) {
 			allowed = append(allowed, fmt.Sprintf("… %d in all", len(k.Want)))
 		}
 		f.add(at, rule, "%s is one of %s%s", name, strings.Join(allowed, ", "), f.nearValue(k.Got, k.Want))
+	case *kind.FalseSchema:
+		unknown := e.InstanceLocation[max(len(e.InstanceLocation)-1, 0):]
+		f.add(at, "unknown", "unknown field %q", problem.Cut(strings.Join(unknown, "")))
 	case *kind.OneOf:
 		f.add(at, rule, "%s fits several alternatives, and must fit one", name)
 	case *kind.Pattern:

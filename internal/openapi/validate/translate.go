@@ -17,12 +17,14 @@ type translator struct {
 	v    *visible.View
 	urls map[string]int // by name, or by target where there is none
 	at   []place
+	open bool // objects may have further properties, whatever they say
 }
 
 // A place is a schema that others refer to.
 type place struct {
-	raw spec.Raw
-	of  string
+	raw  spec.Raw
+	of   string
+	part bool // of a whole, which says itself that it is closed
 }
 
 const scheme = "api:///"
@@ -33,7 +35,7 @@ func (t *translator) Load(url string) (any, error) {
 	if err != nil || n < 0 || n >= len(t.at) {
 		return nil, fmt.Errorf("no schema %s", url)
 	}
-	return t.schema(t.at[n].raw, t.at[n].of), nil
+	return t.schema(t.at[n]), nil
 }
 
 // refer returns the URL of a schema that will be loaded when it is needed.
@@ -47,9 +49,9 @@ func (t *translator) refer(key string, p place) string {
 	return scheme + strconv.Itoa(n)
 }
 
-// schema translates r, which stands in the named schema of as one of its allOf parts; "" where it does not.
-func (t *translator) schema(r spec.Raw, of string) any {
-	out := map[string]any{}
+// schema translates p, which stands in the named schema of as one of its allOf parts; "" where it does not.
+func (t *translator) schema(p place) any {
+	r, out := p.raw, map[string]any{}
 	if to, name, ok := t.v.Follow(r); ok {
 		if to == nil {
 			return true
@@ -58,7 +60,10 @@ func (t *translator) schema(r spec.Raw, of string) any {
 		if name == "" {
 			key = "ref " + spec.Reference(r)
 		}
-		out["$ref"] = t.refer(key, place{to, name})
+		if p.part {
+			key = "part " + key
+		}
+		out["$ref"] = t.refer(key, place{to, name, p.part})
 		if t.v.Dialect() != spec.OpenAPI31 {
 			return out
 		}
@@ -68,10 +73,37 @@ func (t *translator) schema(r spec.Raw, of string) any {
 	}
 	w := written{}
 	for name, m := range r.Members() {
-		t.member(out, &w, name, m, of)
+		t.member(out, &w, name, m, p)
 	}
+	t.close(out, r, p)
 	w.finish(out)
 	return out
+}
+
+// close says which further properties an object may have. Beside parts and alternatives, additionalProperties would not
+// see theirs, which their author doesn't mean; a part is closed by the whole.
+func (t *translator) close(out map[string]any, r spec.Raw, p place) {
+	composed := out["allOf"] != nil || out["oneOf"] != nil || out["anyOf"] != nil
+	closed := out["additionalProperties"] == false
+	for part := range r.Get("allOf").Elements() {
+		s := t.v.Schema(part)
+		closed = closed || s.Additional.Kind() == 'f'
+	}
+	if closed && (composed || p.part || t.open) {
+		delete(out, "additionalProperties")
+		if composed && !p.part && !t.open {
+			out["unevaluatedProperties"] = false
+		}
+	}
+}
+
+// parts translates the list of a composition. Alternatives beside properties are parts of one object as well.
+func (t *translator) parts(out map[string]any, name string, m spec.Raw, p place, whole spec.Raw) {
+	of, part := "", p.part || whole.Get("properties") != nil || whole.Get("allOf") != nil
+	if name == "allOf" {
+		of, part = p.of, true
+	}
+	t.list(out, name, m, place{of: of, part: part})
 }
 
 // written is what other keywords depend on.
@@ -81,7 +113,7 @@ type written struct {
 	format                           string
 }
 
-func (t *translator) member(out map[string]any, w *written, name string, m spec.Raw, of string) {
+func (t *translator) member(out map[string]any, w *written, name string, m spec.Raw, p place) {
 	switch name {
 	case "type":
 		kinds(out, m)
@@ -96,17 +128,17 @@ func (t *translator) member(out map[string]any, w *written, name string, m spec.
 	case "const":
 		out["const"] = plain(m)
 	case "properties":
-		t.properties(out, m, of)
+		t.properties(out, m, p.of)
 	case "required":
-		t.required(out, m, of)
+		t.required(out, m, p.of)
 	case "items", "additionalProperties", "not", "propertyNames":
 		if k := m.Kind(); k == '{' || k == 't' || k == 'f' {
-			out[name] = t.schema(m, "")
+			out[name] = t.schema(place{raw: m})
 		}
-	case "allOf":
-		t.list(out, name, m, of)
-	case "oneOf", "anyOf", "prefixItems":
-		t.list(out, name, m, "")
+	case "allOf", "oneOf", "anyOf":
+		t.parts(out, name, m, p, p.raw)
+	case "prefixItems":
+		t.list(out, name, m, place{})
 	case "pattern":
 		if m.Kind() == '"' {
 			out[name] = m.Text()
@@ -145,7 +177,7 @@ func (t *translator) properties(out map[string]any, m spec.Raw, of string) {
 	all := map[string]any{}
 	for field, schema := range m.Members() {
 		if t.v.Field(of, field) {
-			all[field] = t.schema(schema, "")
+			all[field] = t.schema(place{raw: schema})
 		}
 	}
 	out["properties"] = all
@@ -163,10 +195,11 @@ func (t *translator) required(out map[string]any, m spec.Raw, of string) {
 	}
 }
 
-func (t *translator) list(out map[string]any, name string, m spec.Raw, of string) {
+func (t *translator) list(out map[string]any, name string, m spec.Raw, each place) {
 	var list []any
 	for part := range m.Elements() {
-		list = append(list, t.schema(part, of))
+		each.raw = part
+		list = append(list, t.schema(each))
 	}
 	if len(list) > 0 {
 		out[name] = list

@@ -53,7 +53,7 @@ type Checker struct {
 
 // New returns a Checker for what is in v.
 func New(v *visible.View, o Options) *Checker {
-	c := &Checker{v: v, o: o, t: &translator{v: v, urls: map[string]int{}}, compiler: jsonschema.NewCompiler(), compiled: map[string]*jsonschema.Schema{},
+	c := &Checker{v: v, o: o, t: &translator{v: v, urls: map[string]int{}, open: o.OpenBodies}, compiler: jsonschema.NewCompiler(), compiled: map[string]*jsonschema.Schema{},
 		printer: message.NewPrinter(language.English)}
 	c.compiler.UseLoader(c.t)
 	c.compiler.DefaultDraft(jsonschema.Draft2020)
@@ -261,7 +261,7 @@ func (c *Checker) compile(key string, r spec.Raw) (*jsonschema.Schema, error) {
 	if s, ok := c.compiled[key]; ok {
 		return s, nil
 	}
-	s, err := c.compiler.Compile(c.t.refer("at "+key, place{r, ""}))
+	s, err := c.compiler.Compile(c.t.refer("at "+key, place{raw: r}))
 	if err == nil {
 		c.compiled[key] = s
 	}

@@ -95,7 +95,7 @@ func TestCheck(t *testing.T) {
 /body/password unknown unknown field "password"; it takes action, bad, extra, free, kind, map, name, nick, parent, self, share, size and 1 more
 /body/share exclusiveMinimum body/share is more than 0
 /body/size maximum body/size is at most 9223372036854775807`},
-		{"op", body(`,"action":{"kind":"mail","to":5}`), `/body/action/to type body/action/to is of type string, not number`},
+		{"op", body(`,"action":{"kind":"mail","to":5}`), `/body/action/to type body/action/to is of type string, not number (by the nearest of 2 alternatives)`},
 		{"op", body(`,"action":{"kind":"call","number":5,"tw":1}`), `/body/action/tw unknown unknown field "tw"; did you mean to?`},
 		{"op", body(`,"size":1e999999999`), `/body number a number is larger than can be sent`},
 		{"op", `{` + ok + `,"body":null}`, `/body type body is of type object, not null`},
@@ -228,6 +228,46 @@ func TestFixed(t *testing.T) {
 		}
 		if strings.TrimSpace(got) != row.want {
 			t.Errorf("%s: %q, want %q", row.args, got, row.want)
+		}
+	}
+}
+
+// TestComposed: what an author means by additionalProperties beside parts and alternatives; and what is said of
+// alternatives.
+func TestComposed(t *testing.T) {
+	const composed = `{"openapi":"3.0.0","paths":{"/x":{"post":{"operationId":"op","requestBody":{"content":{"application/json":{"schema":{"type":"object","properties":{
+		"beside":{"type":"object","properties":{"a":{"type":"string"}},"allOf":[{"$ref":"#/components/schemas/B"}],"additionalProperties":false},
+		"parts":{"allOf":[{"$ref":"#/components/schemas/B"},{"type":"object","properties":{"c":{"type":"string"}},"additionalProperties":false}]},
+		"one":{"type":"object","properties":{"a":{"type":"string"}},"oneOf":[{"$ref":"#/components/schemas/B"},{"required":["c"],"properties":{"c":{"type":"integer"}}}],"additionalProperties":false},
+		"alone":{"$ref":"#/components/schemas/B"},
+		"role":{"anyOf":[{"enum":["developer"]},{"enum":["owner","admin"]}]},
+		"rules":{"type":"array","items":{"anyOf":[{"type":"object","required":["type"],"properties":{"type":{"enum":["creation"]}},"additionalProperties":false},
+			{"type":"object","required":["type"],"properties":{"type":{"enum":["update"]},"parameters":{"type":"object","properties":{"n":{"type":"integer"}}}}}]}}
+		}}}}},"responses":{"200":{"description":"ok"}}}}},
+		"components":{"schemas":{"B":{"type":"object","required":["b"],"properties":{"b":{"type":"string"}},"additionalProperties":false}}}}`
+	for _, row := range []struct{ in, want, open string }{
+		{`{"beside":{"a":"1","b":"2"}}`, "", ""},
+		{`{"beside":{"a":"1","b":"2","d":3}}`, `unknown field "d"; it takes a, b`, ""},
+		{`{"parts":{"b":"1","c":"2"}}`, "", ""},
+		{`{"parts":{"b":"1","d":"2"}}`, `unknown field "d"; it takes b, c`, ""},
+		{`{"one":{"a":"1","b":"2"}}`, "", ""},
+		{`{"one":{"a":"1","c":2}}`, "", ""},
+		{`{"alone":{"b":"1","x":2}}`, `unknown field "x"; it takes b`, ""},
+		{`{"role":"guest"}`, "body/role is one of developer, owner, admin", "body/role is one of developer, owner, admin"},
+		{`{"rules":[{"type":"update","parameters":{"n":1}}]}`, "", ""},
+		{`{"rules":[{"type":"update","parameters":{"n":"x"}}]}`, "body/rules/0/parameters/n is of type integer, not string (by the nearest of 2 alternatives)",
+			"body/rules/0/parameters/n is of type integer, not string (by the nearest of 2 alternatives)"},
+		{`{"rules":[{"type":"deletion"}]}`, "body/rules/0/type is one of creation, update", "body/rules/0/type is one of creation, update"},
+	} {
+		for open, want := range map[bool]string{false: row.want, true: row.open} {
+			c, v := checker(t, composed, Options{OpenBodies: open})
+			got := ""
+			if _, err := c.Check(v.Operations()[0], arguments(t, `{"body":`+row.in+`}`)); err != nil {
+				got = problem.Of(err).Faults[0].Message
+			}
+			if got != want {
+				t.Errorf("%s, open %t\n got %s\nwant %s", row.in, open, got, want)
+			}
 		}
 	}
 }
