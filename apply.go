@@ -91,7 +91,7 @@ func (g *Gateway) due(ctx context.Context, id string) error {
 // settleSoon applies an approved change and returns it as it is after that, or after a few seconds. What is under way
 // goes on: whoever asked may go.
 func (g *Gateway) settleSoon(ctx context.Context, c *change.Change) (*change.Change, error) {
-	if late, err := g.waits(ctx, c); err != nil || late {
+	if before, err := g.options.Changes.Before(ctx, c); err != nil || before != nil {
 		return c, err
 	}
 	done := make(chan struct{})
@@ -121,20 +121,6 @@ func (g *Gateway) settleSoon(ctx context.Context, c *change.Change) (*change.Cha
 	}
 }
 
-// waits reports whether c waits for another change to be applied.
-func (g *Gateway) waits(ctx context.Context, c *change.Change) (bool, error) {
-	for _, id := range c.After {
-		before, err := g.options.Changes.Get(ctx, id)
-		if err != nil {
-			return false, err
-		}
-		if before.State != change.Applied {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
 // apply takes an approved change through policy again and has its source write it, once. What becomes of it stands in
 // the change that is returned; an error means that this process could not bring it to an end.
 func (g *Gateway) apply(ctx context.Context, id string) (c *change.Change, err error) {
@@ -148,7 +134,8 @@ func (g *Gateway) apply(ctx context.Context, id string) (c *change.Change, err e
 	if err != nil {
 		return nil, err
 	}
-	if late, err := g.waits(ctx, found); err != nil || late {
+	before, err := queue.Before(ctx, found)
+	if err != nil || before != nil && !before.State.Ended() {
 		return found, err
 	}
 	approved, err := queue.Claim(ctx, id, g.holder)
@@ -157,6 +144,10 @@ func (g *Gateway) apply(ctx context.Context, id string) (c *change.Change, err e
 	}
 	if c, err = approved.Change(); err != nil {
 		return nil, err
+	}
+	if before != nil { // nobody has begun to apply c: it has waited from the start
+		return g.conclude(ctx, approved, change.EventFailed, change.Outcome{Code: string(problem.Conflict), Kind: "dependence",
+			Detail: fmt.Sprintf("it was to run after %s, which is %s; nothing was written", before.ID, before.State)})
 	}
 	// A write that can't be recorded doesn't happen. Without the lease's end another executor takes it up.
 	if err := g.note(ctx, c, c.Agent, &audit.Record{Tool: "changes/apply", Outcome: audit.Applying}); err != nil {

@@ -43,7 +43,11 @@ func (c *Call) sheet(ctx context.Context, found *change.Change) (*review.Sheet, 
 func (c *Call) checks(ctx context.Context, found *change.Change, eligible error) []review.Check {
 	out := []review.Check{said("four_eyes", eligible, "you may decide about this")}
 	draft, err := c.draft(ctx, found)
-	out = append(out, c.sighted(ctx, found), allowed(err))
+	sight, failed := c.sighted(ctx, found)
+	if failed != nil {
+		sight = said("sight", failed, "")
+	}
+	out = append(out, sight, allowed(err))
 	if c.gateway.ofAction(found) {
 		out = append(out, said("action", c.gateway.stands(ctx, found), "the action would propose it still"))
 	}
@@ -51,9 +55,12 @@ func (c *Call) checks(ctx context.Context, found *change.Change, eligible error)
 	out = append(out, c.doubts(found)...)
 	out = append(out, c.unexpired(ctx, found))
 	if len(found.After) > 0 {
-		waits, err := c.gateway.waits(ctx, found)
+		before, err := c.gateway.options.Changes.Before(ctx, found)
 		detail := "what it waits for has been applied"
-		if waits {
+		switch {
+		case before != nil && before.State.Ended():
+			err = &problem.Error{Code: problem.Conflict, Detail: "it was to run after " + before.ID + ", which is " + string(before.State)}
+		case before != nil:
 			detail = "it will wait, once approved, until what it depends on has been applied"
 		}
 		out = append(out, said("dependence", err, detail))
@@ -115,7 +122,7 @@ func (c *Call) target(ctx context.Context, found *change.Change, draft writes.Dr
 }
 
 // sighted checks that the person sees all that would be written: who doesn't see it can't approve it.
-func (c *Call) sighted(ctx context.Context, found *change.Change) review.Check {
+func (c *Call) sighted(ctx context.Context, found *change.Change) (review.Check, error) {
 	unseen := review.Unseen(found, visibility.Of(c.policy, c.who, c.gateway.masks))
 	for _, e := range found.Effects {
 		if unseen > 0 {
@@ -123,16 +130,16 @@ func (c *Call) sighted(ctx context.Context, found *change.Change) review.Check {
 		}
 		there, err := c.sees(ctx, e)
 		if err != nil {
-			return said("sight", err, "")
+			return review.Check{}, err
 		}
 		if !there {
 			unseen++
 		}
 	}
 	if unseen > 0 {
-		return review.Check{Name: "sight", Detail: "it writes what you may not see: somebody who sees all of it decides"}
+		return review.Check{Name: "sight", Detail: "it writes what you may not see: somebody who sees all of it decides"}, nil
 	}
-	return review.Check{Name: "sight", OK: true, Detail: "you see all that it writes"}
+	return review.Check{Name: "sight", OK: true, Detail: "you see all that it writes"}, nil
 }
 
 // sees reports whether the record of an effect is one that the person sees, or one that nobody has any more.

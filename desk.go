@@ -133,7 +133,11 @@ func (d *desk) BreakGlass(ctx context.Context, id, digest, reason string) (*revi
 
 func (d *desk) approve(ctx context.Context, name, id string, v change.Verdict) (*review.Sheet, error) {
 	return d.sheet(ctx, name, id, audit.Approved, func(ctx context.Context, c *Call, found *change.Change) (*change.Change, error) {
-		if check := c.sighted(ctx, found); !check.OK {
+		if check, err := c.sighted(ctx, found); err != nil {
+			p := *problem.Of(err) // the same may go well later, where the source can't be reached
+			p.Detail, p.Suggestion = "what you see of it can't be looked at now ("+p.Detail+"); nothing was decided", "Send the same again later"
+			return nil, &p
+		} else if !check.OK {
 			return nil, &problem.Error{Code: problem.PermissionDenied, Kind: "sight", Detail: check.Detail}
 		}
 		if doubts := c.doubts(found); doubts != nil && !v.Broken {

@@ -138,10 +138,15 @@ func (c *Call) pointers(ctx context.Context, plan *writes.Plan) error {
 	return nil
 }
 
-// dependences refuses to wait for what is no change of the asker's.
+// dependences refuses to wait for what is no change of the asker's, and for one that will never be applied.
 func (c *Call) dependences(ctx context.Context, after []string) error {
 	for i, id := range after {
-		if _, err := c.mine(ctx, id); err != nil {
+		before, err := c.mine(ctx, id)
+		if err == nil && before.State.Ended() && before.State != change.Applied {
+			err = &problem.Error{Code: problem.Conflict, Kind: "dependence", Detail: fmt.Sprintf("the change %s is %s and will never be applied: nothing can wait for it", before.ID, before.State),
+				Suggestion: "propose this without after, or propose the other again and name its new change_id"}
+		}
+		if err != nil {
 			p := problem.Of(err)
 			p.Pointer = fmt.Sprintf("/after/%d", i)
 			return p

@@ -73,6 +73,21 @@ func (q *Queue) Expire(ctx context.Context, c *Change) (bool, error) {
 	return err == nil, err
 }
 
+// Before returns a change that has to be applied before c and isn't; nil where there is none. Of several it is one that has
+// ended, where there is such a one.
+func (q *Queue) Before(ctx context.Context, c *Change) (first *Change, err error) {
+	for _, id := range c.After {
+		before, err := q.Get(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if before.State != Applied && (first == nil || before.State.Ended()) {
+			first = before
+		}
+	}
+	return first, nil
+}
+
 // Due returns the ids of changes that wait for an executor, or for their end, at most limit.
 func (q *Queue) Due(ctx context.Context, limit int) ([]string, error) {
 	ids, err := q.store.Due(ctx, limit)

@@ -86,6 +86,7 @@ type Effect struct {
 	Key      string      `json:"key"`               // the record's id as get_object takes it; "" for one that is still to be made
 	Before   value.Value `json:"before"`            // an Object of all fields that the rules show of the class; Null for none
 	After    value.Value `json:"after"`             // likewise; Null for a record that goes
+	Version  string      `json:"version,omitzero"`  // the field of Before that tells by moving that the record did, where the rules name one
 	Destroys bool        `json:"destroys,omitzero"` // of a call: what it takes away may not come back
 	Asked    []string    `json:"asked"`             // the fields that were asked for, in the order of the class; others in which After differs are the source's doing
 }

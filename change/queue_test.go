@@ -354,7 +354,7 @@ func TestApprovals(t *testing.T) {
 func TestPropose(t *testing.T) {
 	h, ctx := newHall(t, change.Options{Most: 3, Life: time.Hour}), t.Context()
 	c := h.propose(1)
-	if c.State != change.Pending || len(c.ID) != 26 || c.Version != 1 || c.Digest != c.Sum() || c.Expires.Sub(c.Created) != time.Hour || c.History[0].By != "bot" {
+	if c.State != change.Pending || len(c.ID) != 34 || c.Version != 1 || c.Digest != c.Sum() || c.Expires.Sub(c.Created) != time.Hour || c.History[0].By != "bot" {
 		t.Errorf("%+v", c)
 	}
 	again := *c

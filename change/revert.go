@@ -67,7 +67,7 @@ func present(object value.Value) value.Value {
 }
 
 // Moved returns the first thing in which the records of a new preview of c differ from those that were reviewed, in the
-// fields that c sets, or in all for a record that goes; "" when in none. It names no value.
+// fields that c sets and the version of the record, or in all for a record that goes; "" when in none. It names no value.
 func (c *Change) Moved(now []Effect) string {
 	for i, e := range c.Effects {
 		if i >= len(now) {
@@ -77,6 +77,9 @@ func (c *Change) Moved(now []Effect) string {
 			return fmt.Sprintf("the record %s of %s is there no more, or again", e.Key, e.Class)
 		}
 		fields := e.Asked
+		if e.Version != "" {
+			fields = append([]string{e.Version}, fields...)
+		}
 		if e.Op == write.OpDelete || e.Op == write.OpAction || e.Op == write.OpCall {
 			fields = names(e.Before)
 		}

@@ -2,6 +2,9 @@ package change
 
 import (
 	"fmt"
+	"maps"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -43,5 +46,29 @@ unknown: applied→applied commented→unknown failed→failed settled→unknown
 	}
 	if State("").Ended() || Pending.Ended() || !Applied.Ended() {
 		t.Error("Ended")
+	}
+}
+
+// TestTransitionsAreDocumented wants the table of docs/changes.md to be the table of this package.
+func TestTransitionsAreDocumented(t *testing.T) {
+	text, err := os.ReadFile("../docs/changes.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := map[State]map[EventKind]State{}
+	step := regexp.MustCompile("`([a-z]+) → ([a-z]+)`")
+	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z]+)` \\|.*$").FindAllStringSubmatch(string(text), -1) {
+		if !slices.Contains(States(), State(row[1])) {
+			continue
+		}
+		told[State(row[1])] = map[EventKind]State{}
+		for _, s := range step.FindAllStringSubmatch(row[0], -1) {
+			told[State(row[1])][EventKind(s[1])] = State(s[2])
+		}
+	}
+	for _, s := range States() {
+		if _, there := told[s]; !there || !maps.Equal(told[s], transitions[s]) {
+			t.Errorf("%s: documented as %v, is %v", s, told[s], transitions[s])
+		}
 	}
 }

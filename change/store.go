@@ -33,8 +33,8 @@ type Store interface {
 	// fails with ErrMoved when the change has another version, and with what g asks for. On success c is as it is kept.
 	Swap(ctx context.Context, c *Change, g Guard) error
 
-	// Due returns the ids of changes that something is to be done with, at most limit: approved ones, applying ones whose
-	// lease has run out, and pending, stale and approved ones that have expired.
+	// Due returns the ids of changes that something is to be done with, at most limit: approved ones that wait for no other
+	// that can still be applied, applying ones whose lease has run out, and pending, stale and approved ones that have expired.
 	Due(ctx context.Context, limit int) ([]string, error)
 
 	// Events returns what happened behind the event with Seq after, in order, at most limit. Seq of events that are

@@ -184,6 +184,9 @@ func (c *class) fields(fail func(string, ...any)) {
 	known("join", r.Join)
 	known("lift", r.Lift)
 	known("permitted", r.Permitted)
+	if r.Version != "" {
+		known("stale.version", []string{r.Version})
+	}
 	documented := slices.Sorted(maps.Keys(r.Fields))
 	known("fields", documented)
 	c.documented(documented, fail)
@@ -220,6 +223,9 @@ func (c *class) fields(fail func(string, ...any)) {
 	}
 	for _, n := range r.Large {
 		c.large[n] = true
+	}
+	if _, masked := r.Mask[r.Version]; c.Field(r.Version) != nil && (masked || c.seen[r.Version] == nil) {
+		fail("stale.version: %s can't be seen whole, so it can't be compared", r.Version)
 	}
 	c.include(fail)
 }

@@ -40,6 +40,7 @@ type ClassRule struct {
 	Description string                    // for agents
 	Fields      map[string]FieldRule
 	Write       map[write.Op]write.Mode // how agents may create, update and delete records; write.Review where it says nothing
+	Version     string                  // a visible field that moves with every write of a record: a change of it is stale when it moved; "" for none
 	Permitted   []string                // the fields that agents may set; nil for all that they see
 }
 

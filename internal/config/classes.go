@@ -43,6 +43,9 @@ func (c *Config) classRule(class string, rule *policy.ClassRule) yamlconf.Shape 
 		{Name: "fields", Doc: "What fields mean, for agents", Shape: fieldRules(rule)},
 		{Name: "write", Doc: "How agents may write records: review (the default), allow or deny, or one of them each for create, update and delete. Gates come first", Shape: writeRule(&rule.Write)},
 		{Name: "permitted", Doc: "The fields that agents may set; without it all that they see", Shape: yamlconf.List(&rule.Permitted, "field names", nil)},
+		{Name: "stale", Doc: "When a change of a record is stale, besides when a field that it sets has moved", Shape: yamlconf.Object([]yamlconf.Key{
+			{Name: "version", Doc: "A field that moves with every write, such as version or updated_at: a change is stale when it moved, also where the value came back", Must: true, Shape: yamlconf.Words(&rule.Version)},
+		}, nil)},
 		{Name: "actions", Doc: "Named writes: what the application calls what it does", Shape: c.actions(class, false)},
 	}
 	return yamlconf.Object(keys, func(r *yamlconf.Reader, _ yamlconf.Node, at string) { checkRule(r, at, rule) })
@@ -117,6 +120,11 @@ func checkRule(r *yamlconf.Reader, at string, rule *policy.ClassRule) {
 				r.WrongAt(at+yamlconf.Join(l.key, fmt.Sprint(i)), message)
 			}
 		}
+	}
+	if message := unseen(rule.Version); message != "" && rule.Version != "" {
+		r.WrongAt(at+yamlconf.Join("stale", "version"), message)
+	} else if _, masked := rule.Mask[rule.Version]; masked {
+		r.WrongAt(at+yamlconf.Join("stale", "version"), "is masked: what is compared must be seen whole")
 	}
 	for _, f := range sortedKeys(rule.Mask) {
 		if message := unseen(f); message != "" {

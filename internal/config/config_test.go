@@ -112,6 +112,7 @@ classes:
       status: {description: Where it stands, values: {open: to do, 3: closed}}
     write: {create: allow, update: review, delete: deny}
     permitted: [title, token]
+    stale: {version: id}
     actions:
       close:
         title: Close it
@@ -310,7 +311,7 @@ func TestParse(t *testing.T) {
 					Fields: map[string]policy.FieldRule{"status": {Description: "Where it stands",
 						Values: []policy.FieldValue{{Value: "open", Meaning: "to do"}, {Value: "3", Meaning: "closed"}}}},
 					Write:     map[write.Op]write.Mode{write.OpCreate: write.Allow, write.OpUpdate: write.Review, write.OpDelete: write.Deny},
-					Permitted: []string{"title", "token"},
+					Permitted: []string{"title", "token"}, Version: "id",
 				},
 				"comments":   {Tenant: &policy.TenantRule{Through: "issue_id"}, AllowScan: true},
 				"local.keys": {Hidden: true, HiddenBut: identity.Operator},

@@ -49,7 +49,7 @@ func (s *Store) Put(ctx context.Context, c *change.Change, life time.Duration, m
 	err = s.try(ctx, "file a change", func(ctx context.Context) error {
 		var outcome string
 		var body *string
-		err := s.pool.QueryRow(ctx, `SELECT * FROM bailiwick.put_change(`+rowOf+`, $18)`, rowArgs(r, most)...).Scan(&outcome, &body)
+		err := s.pool.QueryRow(ctx, `SELECT * FROM bailiwick.put_change(`+rowOf+`, $18, $19)`, rowArgs(r, most, r.After)...).Scan(&outcome, &body)
 		switch {
 		case err != nil:
 			return err

@@ -69,6 +69,11 @@ func insertChange(ctx context.Context, tx *sql.Tx, r *changes.Row) error {
 	if err != nil {
 		return err
 	}
+	for _, other := range r.After {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO change_after VALUES (?, ?)`, r.ID, other); err != nil {
+			return err
+		}
+	}
 	return addClasses(ctx, tx, r)
 }
 

@@ -125,10 +125,12 @@ func testQueue(t *testing.T, open Open) {
 func testDue(t *testing.T, open Open) {
 	s, ctx := handle(t, open, t.TempDir()), t.Context()
 	want := []string{}
-	n := 0
+	n, after := 0, []string(nil)
 	add := func(due bool, life time.Duration, to change.State, g change.Guard) {
 		n++
-		c, err := s.Put(ctx, plain(n, "a"), life, 1000)
+		c := plain(n, "a")
+		c.After = after
+		c, err := s.Put(ctx, c, life, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,6 +148,18 @@ func testDue(t *testing.T, open Open) {
 		add(state == change.Granted, time.Hour, state, change.Guard{})
 		add(state == change.Pending || state == change.Stale || state == change.Granted, soon, state, change.Guard{})
 	}
+	// Those that wait for others are due when all of these have ended, however, or when their own time is over.
+	others := map[change.State]string{}
+	for _, state := range change.States() {
+		add(state == change.Granted, time.Hour, state, change.Guard{})
+		others[state] = plain(n, "").ID
+	}
+	for _, state := range change.States() {
+		after = []string{others[state], others[change.Applied]}
+		add(state.Ended(), time.Hour, change.Granted, change.Guard{})
+		add(true, soon, change.Granted, change.Guard{})
+	}
+	after = nil
 	add(true, time.Hour, change.Applying, change.Guard{Lease: soon})
 	add(false, time.Hour, change.Applying, change.Guard{Lease: time.Hour})
 	add(false, soon, change.Applying, change.Guard{Lease: time.Hour})

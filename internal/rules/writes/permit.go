@@ -61,7 +61,7 @@ type Item struct {
 
 	// What the record was when it was reviewed, and which of its fields must still hold that: of a Permit alone.
 	Before    value.Value // an Object by field as change.Effect keeps it; Null for a create
-	Concerned []string    // the fields set; all of Before for a delete
+	Concerned []string    // the fields set and the version that the class names; all of Before for a delete
 
 	Write write.Write  // as asked; of a call with what it sends
 	Call  calls.Permit // of a call

@@ -2,6 +2,7 @@ package writes
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/change"
@@ -49,6 +50,10 @@ func Allow(p *policy.Policy, who identity.Principal, a change.Approved) (Permit,
 	plan.Change, plan.Digest, plan.Fence = c.ID, c.Digest, c.Lease.Fence
 	for i := range plan.Items {
 		plan.Items[i].expect(&c.Effects[i])
+		// What an earlier write of the change did to the record has moved its version, each time it runs.
+		if v := plan.Items[i].version(); v != "" && !slices.ContainsFunc(plan.Items[:i], plan.Items[i].same) {
+			plan.Items[i].Concerned = append(plan.Items[i].Concerned, v)
+		}
 	}
 	return Permit{plan}, nil
 }
@@ -66,6 +71,19 @@ func (i *Item) expect(e *change.Effect) {
 			i.Concerned = append(i.Concerned, m.Name)
 		}
 	}
+}
+
+// version is the field that tells whether the record of an update has moved; "" where the rules name none.
+func (i *Item) version() string {
+	if i.Op != write.OpUpdate {
+		return ""
+	}
+	return i.View.Rule().Version
+}
+
+// same reports whether other is about the record of i.
+func (i *Item) same(other Item) bool {
+	return i.Key == other.Key && other.View != nil && i.View.Class().FullName() == other.View.Class().FullName()
 }
 
 // planOf takes writes through the rules, one by one.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
+	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -58,6 +59,56 @@ func stale(t *testing.T, d *database) {
 	}
 	if n := d.count(t, `SELECT n FROM marks WHERE id = 0`); n != 0 {
 		t.Errorf("a part of a stale group was written: %d", n)
+	}
+}
+
+// versioned: where the rules name a version, a record is stale that has moved and come back, and in another field too. What
+// an earlier write of the same change moves is no such thing.
+func versioned(t *testing.T, d *database) {
+	rules := d.rules()
+	issues := rules.Classes["issues"]
+	issues.Version = "votes"
+	rules.Classes["issues"] = issues
+	var err error
+	if d.policy, err = policy.New(rules, d.classes); err != nil {
+		t.Fatal(err)
+	}
+	const title, loud = `{"op":"update","class":"issues","id":"1","data":{"title":"A"}}`, `{"op":"update","class":"issues","id":"1","data":{"parent":"4"}}`
+	for _, r := range []struct {
+		writes  []string
+		outside []string
+		moved   bool
+	}{
+		{[]string{title}, nil, false},
+		{[]string{title}, []string{`UPDATE issues SET title = 'b', votes = votes + 1 WHERE id = 1`, `UPDATE issues SET title = 'a', votes = votes + 1 WHERE id = 1`}, true},
+		{[]string{title}, []string{`UPDATE issues SET votes = votes + 1 WHERE id = 1`}, true},
+		{[]string{title}, []string{`UPDATE issues SET title = 'b' WHERE id = 1`, `UPDATE issues SET title = 'a' WHERE id = 1`}, false},
+		{[]string{`{"op":"update","class":"issues","id":"1","data":{"votes":7}}`, loud}, nil, false},
+		{[]string{`{"op":"update","class":"issues","id":"1","data":{"votes":7}}`, loud}, []string{`UPDATE issues SET votes = 3 WHERE id = 1`}, true},
+	} {
+		d.run(t, `DELETE FROM issues WHERE id = 1`)
+		d.run(t, `INSERT INTO issues (id, project, title, votes) VALUES (1, 1, 'a', 1)`)
+		c := d.proposed(t, r.writes...)
+		for _, text := range r.outside {
+			d.run(t, text)
+		}
+		_, err := d.apply(t, c, 1)
+		if _, moved := errors.AsType[*change.Moved](err); moved != r.moved || err != nil && !moved {
+			t.Errorf("%v after %v: %v", r.writes, r.outside, err)
+		}
+		now, err := d.previewed(t, r.writes...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.moved && c.Moved(now.Effects) == "" { // what was applied has moved itself
+			t.Errorf("%v after %v: reviewers are told nothing", r.writes, r.outside)
+		}
+	}
+	for _, hidden := range []policy.ClassRule{{Version: "votes", Denied: []string{"votes"}}, {Version: "votes", Mask: map[string]policy.Mask{"votes": policy.Null}}, {Version: "nothing"}} {
+		rules.Classes["issues"] = hidden
+		if _, err := policy.New(rules, d.classes); err == nil {
+			t.Errorf("a version that can't be compared: %+v", hidden)
+		}
 	}
 }
 

@@ -44,7 +44,7 @@ func Run(t *testing.T, target Target) {
 		name string
 		run  func(*testing.T, *database)
 	}{
-		{"Types", types}, {"Values", misfits}, {"Records", records}, {"Groups", groups}, {"Stale", stale}, {"Fences", fences}, {"Races", races},
+		{"Types", types}, {"Values", misfits}, {"Records", records}, {"Groups", groups}, {"Stale", stale}, {"Versioned", versioned}, {"Fences", fences}, {"Races", races},
 		{"Cancelled", cancelled}, {"Catalogue", catalogue}, {"Classes", classes}, {"Owned", owned},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, open(t, target)) })
@@ -77,13 +77,17 @@ func (d *database) look(t testing.TB) {
 	if d.classes, _, err = d.Describe(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	through := policy.ClassRule{Tenant: &policy.TenantRule{Through: "project"}}
-	d.policy, err = policy.New(policy.Rules{Version: "1", Unlisted: true, Gates: policy.Gates{Writes: policy.On, RawWrites: policy.On, SchemaWrites: policy.On},
-		Classes: map[string]policy.ClassRule{"projects": {Tenant: &policy.TenantRule{Field: "org"}}, "issues": through, "members": through,
-			"things": {Denied: []string{"hidden"}}}}, d.classes)
-	if err != nil {
+	if d.policy, err = policy.New(d.rules(), d.classes); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// rules are those of the suite.
+func (d *database) rules() policy.Rules {
+	through := policy.ClassRule{Tenant: &policy.TenantRule{Through: "project"}}
+	return policy.Rules{Version: "1", Unlisted: true, Gates: policy.Gates{Writes: policy.On, RawWrites: policy.On, SchemaWrites: policy.On},
+		Classes: map[string]policy.ClassRule{"projects": {Tenant: &policy.TenantRule{Field: "org"}}, "issues": through, "members": through,
+			"things": {Denied: []string{"hidden"}}}}
 }
 
 // asker is who the writes of the suite are for.

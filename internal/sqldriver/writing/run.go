@@ -154,7 +154,7 @@ func (r *run) lock(ctx context.Context) ([]change.Effect, error) {
 
 // effect is what is known of an item before it ran.
 func effect(it *writes.Item) change.Effect {
-	e := change.Effect{Op: it.Op, Class: it.View.Class().FullName(), Key: it.Key}
+	e := change.Effect{Op: it.Op, Class: it.View.Class().FullName(), Key: it.Key, Version: it.View.Rule().Version}
 	for _, s := range it.Sets {
 		if !s.Forced {
 			e.Asked = append(e.Asked, s.Field.Name)

@@ -72,8 +72,9 @@ func (d Dialect) Counts(f change.Filter) Ask {
 // They come in no order: so those that can't go on for long don't stand before others, and replicas seldom take the same.
 func (d Dialect) Due(now any, limit int) Ask {
 	var b builder
-	// Approved ones are due whether or not they have expired.
-	b.add(`SELECT id FROM (SELECT id FROM ` + d.Schema + `change WHERE state = 'approved'`)
+	// Approved ones are due whether or not they have expired, but not while they wait for others.
+	b.add(`SELECT id FROM (SELECT c.id FROM `+d.Schema+`change AS c WHERE c.state = 'approved' AND (c.expires <= ? OR NOT EXISTS (SELECT 1 FROM `+d.Schema+`change_after AS a
+		JOIN `+d.Schema+`change AS o ON o.id = a.other WHERE a.id = c.id AND o.state IN ('pending', 'approved', 'applying', 'stale', 'unknown')))`, now)
 	b.add(` UNION ALL SELECT id FROM `+d.Schema+`change WHERE state = 'applying' AND lease <= ?`, now)
 	for _, state := range []string{"pending", "stale"} {
 		b.add(` UNION ALL SELECT id FROM `+d.Schema+`change WHERE state = '`+state+`' AND expires <= ?`, now)

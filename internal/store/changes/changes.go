@@ -27,6 +27,7 @@ type Row struct {
 	Tenant    string
 	Source    string
 	Classes   []string // each once
+	After     []string // ids, each once
 	Account   string   // whose pending changes it counts among
 	Expires   time.Time
 	Lease     time.Time // until when; zero for none
@@ -83,10 +84,11 @@ func row(c *change.Change, step change.Step) (*Row, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write an event of change %s: %w", c.ID, err)
 	}
-	classes := slices.Clone(c.Classes)
+	classes, after := slices.Clone(c.Classes), slices.Clone(c.After)
 	slices.Sort(classes)
+	slices.Sort(after)
 	return &Row{ID: c.ID, Version: c.Version, State: string(c.State), Op: string(c.Op), Risk: string(c.Risk), Digest: c.Digest,
-		Principal: c.Agent.Principal, Owner: c.Agent.Owner, Tenant: c.Agent.Tenant, Source: c.Source, Classes: slices.Compact(classes),
+		Principal: c.Agent.Principal, Owner: c.Agent.Owner, Tenant: c.Agent.Tenant, Source: c.Source, Classes: slices.Compact(classes), After: slices.Compact(after),
 		Account: c.Agent.Account(), Expires: c.Expires, Lease: c.Lease.Until, Search: lower(c.Title + "\x1f" + c.Reason + "\x1f" + c.ID), Body: string(body), Event: string(event)}, nil
 }
 

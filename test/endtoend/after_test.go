@@ -1,0 +1,122 @@
+package endtoend
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// after has who ask for an update of issue 1 that waits for other changes.
+func (o *office) after(who identity.Principal, n int64, ids ...string) (string, string, error) {
+	o.Helper()
+	s, err := o.ask(who, policy.WriteRaw, write.Request{Tool: "propose_changes", After: ids,
+		Writes: []write.Write{&write.Update{Class: "issues", ID: "2", Data: value.OfObject([]value.Member{{Name: "n", Value: value.OfInt(n)}})}}})
+	if err != nil {
+		return "", "", err
+	}
+	return s.ID, s.Digest, nil
+}
+
+// TestAfter: a change waits for another until that is applied. None can be proposed after one that has ended otherwise, and
+// one whose other ends so afterwards ends too.
+func TestAfter(t *testing.T) {
+	o := newOffice(t, nil)
+	bot, ben := o.bot(), o.person("ben")
+	first, err := o.propose(bot, `{"op": "update", "class": "issues", "id": "1", "data": {"n": 5}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, digest, err := o.after(bot, 1, first.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := ben.Approve(t.Context(), second, digest, ""); err != nil || s.State != change.Granted {
+		t.Fatal(s, err)
+	}
+	if due, err := o.store.Due(t.Context(), 10); err != nil || len(due) != 0 {
+		t.Error("a change that waits for another is due:", due, err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); o.gateway.Execute(ctx, func(err error) { t.Error(err) }) }()
+	defer func() { stop(); <-ended }()
+	if _, err := ben.Reject(t.Context(), first.ID, "no"); err != nil {
+		t.Fatal(err)
+	}
+	o.until(second, change.Failed)
+	kept, err := o.store.Get(t.Context(), second)
+	if err != nil || !strings.Contains(kept.Outcome.Detail, first.ID+", which is rejected") || o.holds("SELECT n FROM issues WHERE id = 2") != "" {
+		t.Errorf("%+v %v", kept.Outcome, err)
+	}
+	_, _, err = o.after(bot, 2, first.ID)
+	if p := problem.Of(err); kindOf(err) != "dependence" || p.Code != problem.Conflict || p.Pointer != "/after/0" || !strings.Contains(p.Detail, "rejected") {
+		t.Error("after a rejected change:", err)
+	}
+	third, err := o.propose(bot, `{"op": "update", "class": "issues", "id": "1", "data": {"n": 6}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fourth, digest, err := o.after(bot, 3, third.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ben.Approve(t.Context(), fourth, digest, ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ben.Approve(t.Context(), third.ID, third.Digest, ""); err != nil {
+		t.Fatal(err)
+	}
+	o.until(fourth, change.Applied)
+	if _, _, err = o.after(bot, 4, third.ID); err != nil {
+		t.Error("after an applied change:", err)
+	}
+}
+
+// until waits for a change to be in a state.
+func (o *office) until(id string, want change.State) {
+	o.Helper()
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		c, err := o.store.Get(o.Context(), id)
+		if err != nil || c.State == want {
+			return
+		}
+		if time.Now().After(end) {
+			o.Fatalf("%s is %s, want %s", id, c.State, want)
+		}
+	}
+}
+
+// TestTargetDown: who proposes or approves while the source can't be reached is told so, and that the same may go well
+// later: it is no refusal, and nothing was decided.
+func TestTargetDown(t *testing.T) {
+	o := newOffice(t, nil)
+	bot, ben := o.bot(), o.person("ben")
+	const wish = `{"op": "update", "class": "issues", "id": "1", "data": {"n": 5}}`
+	s, err := o.propose(bot, wish)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.sources["app"].(io.Closer).Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, approved := ben.Approve(t.Context(), s.ID, s.Digest, "")
+	_, proposed := o.propose(bot, strings.Replace(wish, "5", "6", 1))
+	for name, err := range map[string]error{"nothing was decided": approved, "the source could not answer": proposed} {
+		p := problem.Of(err)
+		if p == nil || p.Code != problem.Upstream || !p.Retryable() || !strings.Contains(p.Detail, name) || strings.Contains(p.Detail, "sql") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if kept, err := o.store.Get(t.Context(), s.ID); err != nil || kept.State != change.Pending || len(kept.Decisions) != 0 {
+		t.Errorf("%+v %v", kept, err)
+	}
+}
