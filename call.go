@@ -57,6 +57,8 @@ type Call struct {
 	uses    policy.Uses
 	from    string // the class that was read, as "source.Class"
 	did     string // the outcome of a call that ended well; "" for audit.OK
+	notes   []string
+	empty   query.Query // the query that was answered with nothing; nil for none
 
 	progress func(done, total float64, message string)
 }
@@ -174,6 +176,7 @@ func (c *Call) rows(ctx context.Context, class string, q query.Query) (redact.Ro
 	rows, err := c.gateway.rows(ctx, c.policy, c.who, q)
 	if err == nil {
 		c.from = rows.Plan().View.Class().FullName()
+		c.Note(rows.Plan().Notes...)
 	}
 	return rows, err
 }
@@ -191,6 +194,7 @@ func (c *Call) Read(ctx context.Context, q *query.Find) (*shape.Page, error) {
 	if page.More {
 		page.Cursor = c.gateway.cursors.Seal(page.Next, bound(c.policy, c.who, q))
 	}
+	c.found(q, page.Count == 0)
 	c.record.Rows += page.Count
 	return page, nil
 }
@@ -215,6 +219,7 @@ func (c *Call) Count(ctx context.Context, q *query.Count) (n int64, notes []stri
 		return 0, nil, err
 	}
 	n, err = shaped(ctx, func() (int64, error) { return shape.Count(rows) })
+	c.found(q, err == nil && n == 0)
 	return n, rows.Plan().Notes, err
 }
 
@@ -230,6 +235,7 @@ func (c *Call) Aggregate(ctx context.Context, q *query.Pipeline) (*shape.Page, e
 		return nil, err
 	}
 	page.More = page.More && rows.Plan().Auto
+	c.found(q, page.Nothing())
 	c.record.Rows += page.Count
 	return page, nil
 }
@@ -237,11 +243,7 @@ func (c *Call) Aggregate(ctx context.Context, q *query.Pipeline) (*shape.Page, e
 // Export writes what q asks for to out, a record at a time, within o.Budget: 0 takes that of the gateway, and a
 // negative one is none.
 func (c *Call) Export(ctx context.Context, q query.Query, out io.Writer, o shape.ExportOptions) (shape.Exported, error) {
-	class, err := classOf(q)
-	if err != nil {
-		return shape.Exported{}, err
-	}
-	rows, err := c.rows(ctx, class, q)
+	rows, err := c.rows(ctx, q.From(), q)
 	if err != nil {
 		return shape.Exported{}, err
 	}
@@ -252,29 +254,14 @@ func (c *Call) Export(ctx context.Context, q query.Query, out io.Writer, o shape
 		o.Budget = cmp.Or(c.gateway.options.Budget, shape.DefaultBudget)
 	}
 	done, err := shaped(ctx, func() (shape.Exported, error) { return shape.Export(out, rows, o) })
+	c.found(q, err == nil && done.Count == 0)
 	c.record.Rows += done.Count
 	return done, err
 }
 
-func classOf(q query.Query) (string, error) {
-	switch q := q.(type) {
-	case *query.Find:
-		return q.Class, nil
-	case *query.Count:
-		return q.Class, nil
-	case *query.Pipeline:
-		return q.Class, nil
-	}
-	return "", problem.New(problem.Internal, fmt.Sprintf("a call can't name the class of %T", q))
-}
-
 // Access tells how the records are got at that q begins with, and whether that would be refused as a scan.
 func (c *Call) Access(q query.Query) (policy.Access, error) {
-	class, err := classOf(q)
-	if err != nil {
-		return policy.Access{}, err
-	}
-	c.asked(class)
+	c.asked(q.From())
 	return c.policy.Access(c.who, q)
 }
 
@@ -313,11 +300,7 @@ func (c *Call) Explain(ctx context.Context, q query.Query) (string, error) {
 
 // prepared takes q to where it could be run, and tells whether the asker may know what would run.
 func (c *Call) prepared(q query.Query) (policy.Permit, source.Source, bool, error) {
-	class, err := classOf(q)
-	if err != nil {
-		return policy.Permit{}, nil, false, err
-	}
-	c.asked(class)
+	c.asked(q.From())
 	permit, s, err := c.gateway.prepare(c.policy, c.who, q)
 	if err != nil {
 		return permit, nil, false, err

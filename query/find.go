@@ -11,7 +11,8 @@ import (
 // MaxSort is the most fields of one order.
 const MaxSort = 8
 
-// ParseOrder reads "-created_at,title" at the JSON pointer at: fields apart by commas, a minus for descending.
+// ParseOrder reads "-created_at,title" at the JSON pointer at: fields apart by commas, a minus for descending. It takes
+// "created_at desc" as well.
 func ParseOrder(s, at string) ([]Sort, error) {
 	if strings.TrimSpace(s) == "" {
 		return nil, nil
@@ -23,6 +24,14 @@ func ParseOrder(s, at string) ([]Sort, error) {
 	order := make([]Sort, len(parts))
 	for i, part := range parts {
 		name, desc := strings.CutPrefix(strings.TrimSpace(part), "-")
+		if words := strings.Fields(name); len(words) == 2 && !desc {
+			switch strings.ToLower(words[1]) {
+			case "desc", "descending":
+				name, desc = words[0], true
+			case "asc", "ascending":
+				name = words[0]
+			}
+		}
 		path, err := CheckPath(name, at)
 		if err != nil {
 			return nil, err

@@ -21,6 +21,9 @@ type Pipeline struct {
 	Most   int  // the most that a closing $limit may ask for; 0 is no bound
 }
 
+// From implements Query.
+func (q *Pipeline) From() string { return q.Class }
+
 func (*Pipeline) isQuery() {}
 
 // A Stage takes the records of the stage before, all with the same columns, and gives others. The set is closed. At

@@ -12,8 +12,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Query is a request as asked: *Find or *Count. The set is closed.
-type Query interface{ isQuery() }
+// A Query is a request as asked: *Find, *Count or *Pipeline. From is the class that it begins with. The set is closed.
+type Query interface {
+	From() string
+	isQuery()
+}
 
 // A Find asks for records of one class.
 type Find struct {
@@ -37,6 +40,12 @@ type Count struct {
 	Where Filter // nil counts all
 	Raw   bool   // the caller switches the canonical filter off
 }
+
+// From implements Query.
+func (q *Find) From() string { return q.Class }
+
+// From implements Query.
+func (q *Count) From() string { return q.Class }
 
 func (*Find) isQuery()  {}
 func (*Count) isQuery() {}

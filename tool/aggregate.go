@@ -76,11 +76,5 @@ func aggregateResult(page *shape.Page, q *query.Pipeline, whole bool) Result {
 		doc = cut.AppendJSON(append(doc, `,"_truncated":`...))
 		said = fmt.Appendf(said, ", cut: %d did not fit", page.Full-page.Count)
 	}
-	if len(page.Notes) > 0 {
-		doc = list(page.Notes).AppendJSON(append(doc, `,"hints":`...))
-	}
-	for _, note := range page.Notes {
-		said = append(append(said, '\n'), note...)
-	}
 	return Result{Structured: append(doc, '}'), Text: string(said)}
 }

@@ -31,20 +31,13 @@ func countObjects() Tool {
 				return Result{}, err
 			}
 			q := &query.Count{Class: args.text("class_name"), Where: where, Raw: args.raw()}
-			n, notes, err := c.Count(ctx, q)
+			n, _, err := c.Count(ctx, q)
 			if err != nil {
 				return Result{}, err
 			}
 			doc := value.AppendQuoted([]byte(`{"class_name":`), q.Class)
 			doc = fmt.Appendf(doc, `,"count":%d`, n)
-			said := fmt.Sprintf("%d", n)
-			if len(notes) > 0 {
-				doc = list(notes).AppendJSON(append(doc, `,"hints":`...))
-				for _, note := range notes {
-					said += "; " + note
-				}
-			}
-			return Result{Structured: append(doc, '}'), Text: said}, nil
+			return Result{Structured: append(doc, '}'), Text: fmt.Sprintf("%d", n)}, nil
 		},
 	}
 }

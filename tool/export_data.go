@@ -31,6 +31,7 @@ func exportData() Tool {
 			"include": {"type": "array", "maxItems": 20, "items": {"type": "string"}},
 			"order": {"type": "string"},
 			"limit": {"type": "integer", "minimum": 1, "maximum": 10000},
+			"skip": {"type": "integer", "minimum": 0},
 			"pipeline": {"type": "array", "minItems": 1, "items": {"type": "object"}, "description": "instead of where to limit"},
 			"columns": {"type": "array", "minItems": 1, "maxItems": 64, "items": {"anyOf": [{"type": "string"}, {"type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": {"type": "string"}}]}},
 			"format": {"type": "string", "enum": ["csv", "markdown", "table", "jsonl"], "description": "default csv"},
@@ -85,7 +86,7 @@ func newExport(in value.Value) (*export, error) {
 		return nil, err
 	}
 	if stages != nil {
-		for _, name := range []string{"where", "keys", "include", "order", "limit"} {
+		for _, name := range []string{"where", "keys", "include", "order", "limit", "skip"} {
 			if _, given := args.Get(name); given {
 				return nil, invalid("/"+name, name+" and pipeline exclude each other: write it as a stage")
 			}
@@ -97,7 +98,7 @@ func newExport(in value.Value) (*export, error) {
 		return x, nil
 	}
 	limit := args.number("limit", most)
-	x.find = &query.Find{Class: x.class, Limit: min(limit, most)}
+	x.find = &query.Find{Class: x.class, Limit: min(limit, most), Skip: args.number("skip", 0)}
 	_, limited := args.Get("limit")
 	x.capped = !limited || limit > most
 	if x.find.Where, err = args.where(); err != nil {
@@ -155,12 +156,6 @@ func (x *export) run(ctx context.Context, c *bailiwick.Call) (Result, error) {
 		hint := fmt.Sprintf("the first %d of %d rows; raise row_cap (at most 10000), or narrow it", done.Count, available)
 		doc = append(doc, member("truncated", value.OfBool(true)), member("available_rows", value.OfInt(available)), text("hint", hint))
 		said += ": " + hint
-	}
-	for _, note := range done.Notes {
-		said += "\n" + note
-	}
-	if len(done.Notes) > 0 {
-		doc = append(doc, member("hints", list(done.Notes)))
 	}
 	return Result{Structured: value.OfObject(doc).AppendJSON(nil), Text: said}, nil
 }

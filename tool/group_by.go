@@ -111,11 +111,5 @@ func (g *grouping) closing(doc, said []byte, page *shape.Page) Result {
 	if cut, ok := truncation(page, "narrow where"); ok {
 		doc = cut.AppendJSON(append(doc, `,"_truncated":`...))
 	}
-	if len(page.Notes) > 0 {
-		doc = list(page.Notes).AppendJSON(append(doc, `,"hints":`...))
-	}
-	for _, note := range page.Notes {
-		said = append(append(said, '\n'), note...)
-	}
 	return Result{Structured: append(doc, '}'), Text: string(said)}
 }

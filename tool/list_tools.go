@@ -27,7 +27,7 @@ func listTools() Tool {
 		Timeout:     schemaTimeout,
 		bind: func(s *Set) Handler {
 			return func(_ context.Context, c *bailiwick.Call, args value.Value) (Result, error) {
-				return catalogue(s.List(c.Who(), arguments{args}.text("category"))), nil
+				return catalogue(s.List(c.Who(), strings.ToLower(arguments{args}.text("category")))), nil
 			}
 		},
 	}

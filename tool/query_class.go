@@ -103,9 +103,6 @@ func pageResult(page *shape.Page, args arguments, q *query.Find) Result {
 	if said {
 		doc = cut.AppendJSON(append(doc, `,"_truncated":`...))
 	}
-	if len(page.Notes) > 0 {
-		doc = list(page.Notes).AppendJSON(append(doc, `,"hints":`...))
-	}
 	return Result{Structured: append(doc, '}'), Text: string(closing(body, page, next))}
 }
 
@@ -160,9 +157,6 @@ func closing(body []byte, page *shape.Page, next value.Value) []byte {
 	}
 	if len(page.Truncated) > 0 {
 		body = truncatedIncludes(page).AppendJSON(append(body, "\ntruncated_include_fields: "...))
-	}
-	for _, note := range page.Notes {
-		body = append(append(body, '\n'), note...)
 	}
 	return body
 }

@@ -192,14 +192,18 @@ func (s *Set) Call(ctx context.Context, who identity.Principal, r Request) (res 
 		if t == nil {
 			return 0, policy.Unknown("unknown_tool")
 		}
-		if err := t.input.Check(r.Arguments); err != nil {
+		args, err := t.take(c, r.Arguments)
+		if err != nil {
 			return 0, err
 		}
-		res, err = t.Handle(ctx, c, r.Arguments)
+		if res, err = t.Handle(ctx, c, args); err != nil {
+			return 0, err
+		}
 		if res.Class == "" {
 			res.Class = c.From()
 		}
-		return max(len(res.Structured), len(res.Text)), err
+		res.explain(ctx, c)
+		return max(len(res.Structured), len(res.Text)), nil
 	})
 	if problem.CodeOf(err) == problem.UnknownTool {
 		return Result{}, s.unknown(who, r.Name, problem.Of(err).Kind)

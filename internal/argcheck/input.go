@@ -28,6 +28,8 @@ type Schema struct {
 	schema  *jsonschema.Schema
 	known   map[string][]string // by the pointer of an object in the schema: its properties
 	printer *message.Printer
+
+	properties map[string]property // the arguments
 }
 
 // Compile checks that every client can load an input schema, and compiles it. Formats are checked too.
@@ -42,7 +44,7 @@ func Compile(schema []byte) (*Schema, error) {
 	if closed, ok := doc.Get("additionalProperties"); !ok || closed.Kind() != value.Bool || closed.Bool() {
 		return nil, errors.New("its input schema is not closed (additionalProperties: false)")
 	}
-	in := &Schema{known: map[string][]string{}, printer: message.NewPrinter(language.English)}
+	in := &Schema{known: map[string][]string{}, printer: message.NewPrinter(language.English), properties: properties(doc)}
 	if err := in.loadable(doc, ""); err != nil {
 		return nil, err
 	}

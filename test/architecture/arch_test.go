@@ -28,6 +28,7 @@ var mayImport = map[string]string{
 	"internal/pattern":    "problem",
 	"internal/fieldcheck": "problem schema value",
 	"internal/textquery":  "problem",
+	"query/written":       "problem query value",
 
 	"internal/plan":  "internal/result/mask query schema value",
 	"internal/trace": "problem",
@@ -96,7 +97,8 @@ var mayImport = map[string]string{
 	"internal/sourcetest/pipelines": "identity internal/plan policy problem query schema source source/sourcetest value",
 
 	// doors to people and agents
-	"tool":                      ". identity internal/argcheck internal/result/shape internal/textquery policy problem query schema value",
+	"tool":                      ". identity internal/argcheck internal/result/shape internal/textquery policy problem query query/written schema tool/absent value",
+	"tool/absent":               ". query",
 	"internal/argcheck":         "problem query value",
 	"internal/tools/apis":       ". identity internal/openapi/describe internal/openapi/response internal/openapi/search internal/openapi/validate internal/rules/calls internal/tools/changes policy problem tool value write",
 	"internal/tools/changes":    ". action change identity internal/review internal/rules/calls policy problem query schema tool value write",

@@ -1,0 +1,226 @@
+package argcheck
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A property is what the schema says of one argument, as far as Take needs it.
+type property struct {
+	kind, items string // types: of the argument, and of the elements of a list
+	enum        []value.Value
+	most        value.Value // the maximum of a number; null for none
+	required    bool
+}
+
+// properties reads what a schema says of its arguments.
+func properties(doc value.Value) map[string]property {
+	out := map[string]property{}
+	required, _ := doc.Get("required")
+	all, _ := doc.Get("properties")
+	for _, m := range all.Members() {
+		text := func(v value.Value, name string) string { t, _ := v.Get(name); return t.Text() }
+		items, _ := m.Value.Get("items")
+		enum, _ := m.Value.Get("enum")
+		most, _ := m.Value.Get("maximum")
+		out[m.Name] = property{kind: text(m.Value, "type"), items: text(items, "type"), enum: enum.List(), most: most,
+			required: slices.ContainsFunc(required.List(), func(v value.Value) bool { return v.Text() == m.Name })}
+	}
+	return out
+}
+
+// Take returns args with each argument in the form that the schema has, where it is written in another that means the
+// same: "5" for 5, "a,b" for ["a","b"], an object as its JSON. With clamp, a number over its maximum becomes that
+// maximum, and notes says so. What it can't read stays, for Check to refuse.
+func (in *Schema) Take(args value.Value, clamp bool) (out value.Value, notes []string) {
+	if args.Kind() != value.Object {
+		return args, nil
+	}
+	var members []value.Member
+	for _, m := range args.Members() {
+		p, known := in.properties[m.Name]
+		if known && m.Value.IsNull() && !p.required {
+			continue // which is how some write that they don't name it
+		}
+		if known {
+			m.Value = p.take(m.Name, m.Value)
+		}
+		if c, over := overMost(m.Value, p.most); over && clamp {
+			notes = append(notes, fmt.Sprintf("%s: %s is over the most there is here, and was taken as %s", query.Pointer("", m.Name), m.Value, c))
+			m.Value = c
+		}
+		members = append(members, m)
+	}
+	return value.OfObject(members), notes
+}
+
+func overMost(v, most value.Value) (value.Value, bool) {
+	c, alike := value.Compare(v, most)
+	return most, alike && c > 0 && v.IsNumber() && most.IsNumber()
+}
+
+// take reads v as what the property holds.
+func (p property) take(name string, v value.Value) value.Value {
+	switch text := v.Kind() == value.String; p.kind {
+	case "integer", "number", "boolean":
+		if text {
+			return like(p.kind, v)
+		}
+	case "object":
+		if text {
+			return parsed(v, value.Object)
+		}
+	case "string":
+		return p.text(name, v)
+	case "array":
+		return p.list(v)
+	}
+	return v
+}
+
+// like reads a text as a number or a boolean.
+func like(kind string, v value.Value) value.Value {
+	read, err := value.Read([]byte(strings.ToLower(strings.TrimSpace(v.Text()))), 0)
+	if err == nil && (kind == "boolean" && read.Kind() == value.Bool || kind != "boolean" && read.IsNumber()) {
+		return read
+	}
+	return v
+}
+
+// parsed reads a text as JSON of one kind.
+func parsed(v value.Value, kind value.Kind) value.Value {
+	read, err := value.Read([]byte(v.Text()), 0)
+	if err == nil && read.Kind() == kind {
+		return read
+	}
+	return v
+}
+
+// text reads a value as a string: numbers as they are written, an order from a list or an object.
+func (p property) text(name string, v value.Value) value.Value {
+	switch {
+	case v.IsNumber():
+		v = value.OfString(v.String())
+	case v.Kind() == value.Array && name == "order", v.Kind() == value.Object && name == "order":
+		if terms, ok := terms(v); ok {
+			v = value.OfString(strings.Join(terms, ","))
+		}
+	}
+	if p.enum == nil || v.Kind() != value.String {
+		return v
+	}
+	name = strings.ToLower(strings.TrimSpace(v.Text()))
+	for _, word := range []string{name, synonym(name)} {
+		for _, e := range p.enum {
+			if strings.EqualFold(e.Text(), word) {
+				return e
+			}
+		}
+	}
+	return v
+}
+
+// terms reads the parts of an order: ["-a", "b"], {"a": -1}, [["a", "desc"]], [{"a": -1}].
+func terms(v value.Value) (out []string, ok bool) {
+	for _, e := range v.List() {
+		switch e.Kind() {
+		case value.String:
+			out = append(out, e.Text())
+		case value.Object:
+			more, ok := terms(e)
+			if !ok {
+				return nil, false
+			}
+			out = append(out, more...)
+		case value.Array:
+			pair := e.List()
+			if len(pair) != 2 || pair[0].Kind() != value.String {
+				return nil, false
+			}
+			out = append(out, pair[0].Text()+" "+direction(pair[1]))
+		default:
+			return nil, false
+		}
+	}
+	for _, m := range v.Members() {
+		out = append(out, m.Name+" "+direction(m.Value))
+	}
+	return out, true
+}
+
+func direction(v value.Value) string {
+	switch v.String() {
+	case "1":
+		return "asc"
+	case "-1":
+		return "desc"
+	}
+	return v.String()
+}
+
+// list reads a value as a list: a text of names apart by commas, JSON, or one element alone.
+func (p property) list(v value.Value) value.Value {
+	if v.Kind() == value.String {
+		if v = parsed(v, value.Array); v.Kind() == value.String {
+			if p.items == "object" {
+				v = parsed(v, value.Object)
+			} else if p.items == "string" {
+				v = split(v.Text())
+			}
+		}
+	}
+	if kind := v.Kind(); p.items == "object" && kind == value.Object || p.items == "string" && v.IsNumber() {
+		v = value.OfArray([]value.Value{v})
+	}
+	if p.items != "string" || v.Kind() != value.Array {
+		return v
+	}
+	out := slices.Clone(v.List())
+	for i, e := range out {
+		if e.IsNumber() {
+			out[i] = value.OfString(e.String())
+		}
+	}
+	return value.OfArray(out)
+}
+
+func split(text string) value.Value {
+	var out []value.Value
+	for name := range strings.SplitSeq(text, ",") {
+		out = append(out, value.OfString(strings.TrimSpace(name)))
+	}
+	return value.OfArray(out)
+}
+
+// synonym returns the word of our enumerations that means the same as a lower-case one; "" for none.
+func synonym(word string) string {
+	switch word {
+	case "average", "mean":
+		return "avg"
+	case "total":
+		return "sum"
+	case "minimum", "lowest":
+		return "min"
+	case "maximum", "highest":
+		return "max"
+	case "ascending":
+		return "asc"
+	case "descending":
+		return "desc"
+	case "hourly", "weekly", "monthly", "quarterly", "yearly":
+		return strings.TrimSuffix(word, "ly")
+	case "daily":
+		return "day"
+	case "annually":
+		return "year"
+	case "md":
+		return "markdown"
+	case "ndjson":
+		return "jsonl"
+	}
+	return ""
+}

@@ -1,0 +1,15 @@
+package shape
+
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// Nothing reports whether the page holds no record, or one of a pipeline that counts none.
+func (p *Page) Nothing() bool {
+	return p.Count == 0 || p.Count == 1 && !slices.ContainsFunc(p.rows[0], func(v value.Value) bool {
+		n, whole := v.AsInt()
+		return !v.IsNull() && (!whole || n != 0) && (v.Kind() != value.Array || len(v.List()) > 0)
+	})
+}

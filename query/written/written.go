@@ -1,0 +1,172 @@
+// Package written turns forms that models write, and that the query language doesn't have, into those that it has.
+//
+// It is a word: it works on a query as JSON, before query parses it, and knows no class. Extended JSON becomes plain
+// values, $$NOW and $relativeTime become instants. What it doesn't know stays as it is, for query to refuse.
+package written
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// Query returns v, a where object or a pipeline at the JSON pointer at, in the forms of the language. notes says what a
+// reader may not expect of them. now is the instant of $$NOW. What $literal holds stays as it is.
+func Query(v value.Value, at string, now time.Time) (out value.Value, notes []string, err error) {
+	w := &writing{now: now.UTC()}
+	out = w.value(v, at)
+	return out, w.notes, w.err
+}
+
+type writing struct {
+	now   time.Time
+	notes []string
+	err   error
+}
+
+func (w *writing) value(v value.Value, at string) value.Value {
+	switch v.Kind() {
+	case value.String:
+		if v.Text() == "$$NOW" {
+			return date(w.now)
+		}
+	case value.Array:
+		return value.OfArray(each(v.List(), func(i int, e value.Value) value.Value { return w.value(e, query.Pointer(at, strconv.Itoa(i))) }))
+	case value.Object:
+		if members := v.Members(); len(members) == 1 && strings.HasPrefix(members[0].Name, "$") {
+			if out, ok := w.wrapped(members[0], query.Pointer(at, members[0].Name)); ok {
+				return out
+			}
+		}
+		return value.OfObject(each(v.Members(), func(_ int, m value.Member) value.Member {
+			if m.Name != "$literal" {
+				m.Value = w.value(m.Value, query.Pointer(at, m.Name))
+			}
+			return m
+		}))
+	}
+	return v
+}
+
+// wrapped reads the value that a single operator wraps, and reports whether it is one of those.
+func (w *writing) wrapped(m value.Member, at string) (value.Value, bool) {
+	inner := m.Value
+	switch m.Name {
+	case "$oid", "$uuid", "$objectId":
+		return inner, inner.Kind() == value.String
+	case "$numberLong", "$numberInt", "$numberDouble", "$numberDecimal":
+		return number(inner)
+	case "$date":
+		if n, ok := inner.Get("$numberLong"); ok && len(inner.Members()) == 1 {
+			inner = n
+		}
+		if millis, ok := number(inner); ok {
+			n, whole := millis.AsInt()
+			return date(time.UnixMilli(n).UTC()), whole
+		}
+		_, ok := value.OfDateText(inner.Text())
+		return typed(inner), ok && inner.Kind() == value.String
+	case "$relativeTime":
+		t, ok := relative(w.now, inner.Text())
+		if !ok {
+			w.refuse(at, "$relativeTime takes a text such as \"7 days ago\", \"in 2 weeks\" or \"now\"")
+			return inner, true
+		}
+		w.note(fmt.Sprintf("%s: %q is %s", at, inner.Text(), t.Format(time.RFC3339)))
+		return date(t), true
+	}
+	return value.Value{}, false
+}
+
+func (w *writing) refuse(at, detail string) {
+	if w.err == nil {
+		w.err = &problem.Error{Code: problem.InvalidQuery, Pointer: at, Detail: detail}
+	}
+}
+
+func (w *writing) note(text string) { w.notes = append(w.notes, text) }
+
+// relative reads "7 days ago", "in 2 hours", "2 hours from now", "now", "today", "yesterday" and "tomorrow". A day begins
+// at midnight in UTC.
+func relative(now time.Time, text string) (time.Time, bool) {
+	midnight := now.Truncate(24 * time.Hour)
+	text = strings.ToLower(strings.Join(strings.Fields(text), " "))
+	switch text {
+	case "now":
+		return now.Truncate(time.Second), true
+	case "today":
+		return midnight, true
+	case "yesterday":
+		return midnight.AddDate(0, 0, -1), true
+	case "tomorrow":
+		return midnight.AddDate(0, 0, 1), true
+	}
+	sign := 1
+	amount, past := strings.CutSuffix(text, " ago")
+	if past {
+		sign = -1
+	} else if after, ok := strings.CutPrefix(amount, "in "); ok {
+		amount = after
+	} else if amount, ok = strings.CutSuffix(amount, " from now"); !ok {
+		return now, false
+	}
+	many, unit, _ := strings.Cut(amount, " ")
+	n, err := strconv.Atoi(many)
+	if many == "a" || many == "an" {
+		n, err = 1, nil
+	}
+	if err != nil || n < 0 || n > 100_000 {
+		return now, false
+	}
+	n *= sign
+	now = now.Truncate(time.Second)
+	switch strings.TrimSuffix(unit, "s") {
+	case "second":
+		return now.Add(time.Duration(n) * time.Second), true
+	case "minute":
+		return now.Add(time.Duration(n) * time.Minute), true
+	case "hour":
+		return now.Add(time.Duration(n) * time.Hour), true
+	case "day":
+		return now.AddDate(0, 0, n), true
+	case "week":
+		return now.AddDate(0, 0, 7*n), true
+	case "month":
+		return now.AddDate(0, n, 0), true
+	case "year":
+		return now.AddDate(n, 0, 0), true
+	}
+	return now, false
+}
+
+// number reads a number, or the text of one.
+func number(v value.Value) (value.Value, bool) {
+	if v.Kind() == value.String {
+		read, err := value.Read([]byte(v.Text()), 0)
+		if err != nil {
+			return v, false
+		}
+		v = read
+	}
+	return v, v.IsNumber()
+}
+
+// date writes an instant as where objects and expressions both read it.
+func date(t time.Time) value.Value { return typed(value.OfString(value.OfTime(t).String())) }
+
+func typed(iso value.Value) value.Value {
+	return value.OfObject([]value.Member{{Name: "__type", Value: value.OfString("Date")}, {Name: "iso", Value: iso}})
+}
+
+func each[T any](list []T, do func(int, T) T) []T {
+	out := make([]T, len(list))
+	for i, e := range list {
+		out[i] = do(i, e)
+	}
+	return out
+}

@@ -1,0 +1,54 @@
+// Package absent says why an answer is empty, as far as the asker may know.
+//
+// It stands inside of package tool: after a call has found nothing it asks once more what the caller could ask too, and
+// adds what that says to the notes of the call. It changes no answer and refuses nothing.
+package absent
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/query"
+)
+
+// Explain notes on c how many records the canonical filter of the class left out, where a query of c found none.
+func Explain(ctx context.Context, c *bailiwick.Call) {
+	asked := c.Empty()
+	if asked == nil {
+		return
+	}
+	where, ok := condition(asked)
+	v, err := c.View(asked.From())
+	if !ok || err != nil || v.Canonical() == nil {
+		return
+	}
+	n, _, err := c.Count(ctx, &query.Count{Class: asked.From(), Where: where, Raw: true})
+	if err != nil || n == 0 {
+		return // a second question that can't be answered says nothing of the first
+	}
+	rule := "its canonical filter"
+	if v.CanName(v.Canonical()) {
+		rule = "the canonical filter " + query.Print(v.Canonical()).String()
+	}
+	c.Note(fmt.Sprintf("no live record of %s matches; %s leaves out %d that match. query_class, count_objects and aggregate take "+
+		`"apply_canonical_filter": false, which asks for these too`, v.Name(), rule, n))
+}
+
+// condition returns what a query asks of the records of its class, and whether the canonical filter holds for it.
+func condition(q query.Query) (query.Filter, bool) {
+	switch q := q.(type) {
+	case *query.Count:
+		return q.Where, !q.Raw
+	case *query.Find:
+		return q.Where, !q.Raw && q.IDs == nil && q.Search == nil && q.Skip == 0 && q.Cursor == ""
+	case *query.Pipeline:
+		if len(q.Stages) > 0 {
+			if first, ok := q.Stages[0].(query.Match); ok {
+				return first.Where, !q.Raw && first.If == nil
+			}
+		}
+		return nil, !q.Raw
+	}
+	return nil, false
+}

@@ -1,0 +1,44 @@
+package tool
+
+import (
+	"context"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/query/written"
+	"github.com/bailiwick-dev/bailiwick/tool/absent"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// take returns the arguments of a call of t in the forms that its schema and the query language have, or refuses them.
+// Where the forms that they were written in leave a doubt, the answer carries a note. Only what reads has its numbers
+// brought within their bounds.
+func (t *checked) take(c *bailiwick.Call, args value.Value) (value.Value, error) {
+	args, notes := t.input.Take(args, t.Annotations.ReadOnly)
+	c.Note(notes...)
+	members := args.Members()
+	for i, m := range members {
+		if m.Name != "where" && m.Name != "pipeline" {
+			continue
+		}
+		v, notes, err := written.Query(m.Value, query.Pointer("", m.Name), c.Time())
+		if err != nil {
+			return args, err
+		}
+		members[i].Value = v
+		c.Note(notes...)
+	}
+	return args, t.input.Check(args)
+}
+
+// explain adds the notes of the call to its result.
+func (r *Result) explain(ctx context.Context, c *bailiwick.Call) {
+	absent.Explain(ctx, c)
+	notes := c.Notes()
+	if n := len(r.Structured); len(notes) > 0 && n > 2 && r.Structured[n-1] == '}' {
+		r.Structured = append(list(notes).AppendJSON(append(r.Structured[:n-1:n-1], `,"hints":`...)), '}')
+	}
+	for _, note := range notes {
+		r.Text += "\n" + note
+	}
+}
