@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"slices"
+
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -63,10 +65,42 @@ type Column struct {
 	Leads int           // for a pointer that is followed: the join it leads to, else -1
 }
 
-// An Order is one part of a total order over the class asked for. Null stands first when ascending.
+// An Order is one part of a total order over the records asked for. Null stands first when ascending.
 type Order struct {
+	Join  int // the join that the field is of; -1 is the class asked for
 	Field *schema.Field
 	Desc  bool
+}
+
+// Column returns the field that the first part of a path in Where names, and the join that it is of, -1 for the class
+// asked for: the name of a field, or the path that leads to it through pointers. The field is nil where there is none.
+// A field behind a pointer can be null.
+func (p *Plan) Column(key string) (join int, f *schema.Field) {
+	if f = p.View.Class().Field(key); f != nil {
+		return -1, f
+	}
+	join, path := -1, query.ParsePath(key)
+	for ; len(path) > 1; path = path[1:] {
+		from := join
+		join = slices.IndexFunc(p.Joins, func(j Join) bool { return j.From == from && j.Field == path[0] })
+		if join < 0 {
+			return -1, nil
+		}
+	}
+	if join < 0 {
+		return -1, nil
+	}
+	return join, p.Behind(join, p.Joins[join].View.Class().Field(path[0]))
+}
+
+// Behind returns a field of a join as the records asked for have it: it can be null there. Join -1 changes nothing.
+func (p *Plan) Behind(join int, f *schema.Field) *schema.Field {
+	if join < 0 || f == nil || !f.NotNull {
+		return f
+	}
+	nullable := *f
+	nullable.NotNull = false
+	return &nullable
 }
 
 // A Position is where a page ended: the values of the order at the last record shown, or how many were shown.

@@ -81,7 +81,11 @@ func planned(permit Permit, err error) string {
 		out = append(out, text)
 	}
 	for _, o := range plan.Order {
-		out = append(out, map[bool]string{true: "desc", false: "by"}[o.Desc]+":"+o.Field.Name)
+		name := o.Field.Name
+		if o.Join >= 0 {
+			name = fmt.Sprintf("%d.%s", o.Join, name)
+		}
+		out = append(out, map[bool]string{true: "desc", false: "by"}[o.Desc]+":"+name)
 	}
 	if plan.Unique {
 		out = append(out, "unique")
@@ -146,7 +150,7 @@ func TestFinds(t *testing.T) {
 		{"order", &query.Find{Class: "orders", Keys: paths("no"), Order: sorts("-created", "note", "created", "-no")}, `shop# no# desc:created by:note desc:no by:shop unique canonical {"gone":{"$ne":true}}`},
 		{"order by JSON", &query.Find{Class: "orders", Order: sorts("meta")}, "unsupported_by_source /order: meta can't be ordered by: its type is json []"},
 		{"order by a part of it", &query.Find{Class: "orders", Order: sorts("meta.a")}, "unsupported_by_source /order: meta.a can't be ordered by: its type is json []"},
-		{"order behind a pointer", &query.Find{Class: "orders", Order: sorts("buyer.name")}, "unsupported_by_source /order: buyer.name can't be ordered by: its type is integer []"},
+		{"order behind a pointer", &query.Find{Class: "orders", Order: sorts("buyer.name")}, `note shop# no# buyer# meta area created created_on gone lost by:0.name by:shop by:no unique canonical {"gone":{"$ne":true}}`},
 		{"order by what the database alone knows", &query.Find{Class: "orders", Order: sorts("area")}, "unsupported_by_source /order: area can't be ordered by: its type is opaque []"},
 		{"order without a key", &query.Find{Class: "logs", Order: sorts("-at")}, "line at desc:at by:line"},
 

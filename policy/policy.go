@@ -12,7 +12,6 @@ import (
 	"maps"
 	"slices"
 	"sort"
-	"strconv"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
@@ -22,7 +21,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
-	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // A Policy is the rules in force, compiled against a catalogue. It never changes; new rules make a new Policy.
@@ -234,8 +232,8 @@ func (c *class) fields(fail func(string, ...any)) {
 func (c *class) documented(names []string, fail func(string, ...any)) {
 	for _, n := range names {
 		for _, v := range c.rule.Fields[n].Values {
-			if f := c.Field(n); f != nil && !holds(f, v.Value) {
-				fail("fields.%s.values: the field can't hold %q%s", n, v.Value, problem.DidYouMean(problem.Nearest(v.Value, allowed(f), 2)))
+			if f := c.Field(n); f != nil && !f.Holds(v.Value) {
+				fail("fields.%s.values: the field can't hold %q%s", n, v.Value, problem.DidYouMean(problem.Nearest(v.Value, f.Allowed(), 2)))
 			}
 		}
 	}
@@ -292,39 +290,6 @@ func (c *class) visibleTo(who identity.Principal) (kind string, ok bool) {
 		return "no_visible_field", false
 	}
 	return "", true
-}
-
-// holds reports whether a documented value is one that the database lets a field hold, as far as it tells.
-func holds(f *schema.Field, text string) bool {
-	if f.Values != nil {
-		return slices.Contains(allowed(f), text)
-	}
-	switch f.Type {
-	case schema.Integer:
-		_, err := strconv.ParseInt(text, 10, 64)
-		return err == nil
-	case schema.Double, schema.Decimal:
-		_, err := strconv.ParseFloat(text, 64)
-		return err == nil
-	case schema.Boolean:
-		return text == "true" || text == "false"
-	case schema.Date, schema.Day:
-		_, ok := value.OfDateText(text)
-		return ok
-	case schema.UUID:
-		_, ok := value.OfUUIDText(text)
-		return ok
-	}
-	return true
-}
-
-// allowed are the values of a field's enum or check constraint, as text.
-func allowed(f *schema.Field) []string {
-	texts := make([]string, len(f.Values))
-	for i, v := range f.Values {
-		texts[i] = v.String()
-	}
-	return texts
 }
 
 func fieldNames(fields []schema.Field) []string {

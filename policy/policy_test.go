@@ -196,7 +196,8 @@ func TestBind(t *testing.T) {
 		{`{"owner":"05"}`, `{"$never":true} (1 note)`},
 		{`{"owner":{"__type":"Pointer","className":"app.users","objectId":"5"}}`, `{"owner":{"$eq":5}}`},
 		{`{"owner":{"__type":"Pointer","className":"comments","objectId":"5"}}`, `{"$never":true} (1 note)`},
-		{`{"due":"2026-01-31"}`, `{"due":{"$eq":{"__type":"Date","iso":"2026-01-31"}}}`},
+		{`{"due":{"__type":"Date","iso":"2026-01-31"}}`, `{"due":{"$eq":{"__type":"Date","iso":"2026-01-31"}}}`},
+		{`{"due":"2026-01-31"}`, `{"$and":[{"due":{"$gte":{"__type":"Date","iso":"2026-01-31T00:00:00Z"}}},{"due":{"$lt":{"__type":"Date","iso":"2026-02-01T00:00:00Z"}}}]} (1 note)`},
 		{`{"due":"soon"}`, `{"$never":true} (1 note)`},
 		{`{"title":5}`, `{"$never":true} (1 note)`},
 		{`{"title":{"$in":["a",5,null]}}`, `{"title":{"$in":["a",null]}} (1 note)`},
@@ -348,7 +349,7 @@ func TestProjectionLimits(t *testing.T) {
 		{"4 hops", []query.Path{{"f1", "f1", "f1", "f1", "f2"}}, nil, ""},
 		{"40 pointers", many[:40], nil, ""},
 		{"41 pointers", many, nil, "invalid_query: a query follows at most 40 pointers in all"},
-		{"5 hops", nil, []query.Path{{"f1", "f1", "f1", "f1", "f1"}}, "invalid_query: an include follows at most 4 pointers"},
+		{"5 hops", nil, []query.Path{{"f1", "f1", "f1", "f1", "f1"}}, "invalid_query: a path follows at most 4 pointers"},
 	} {
 		if got := read(tt.keys, tt.include); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)

@@ -13,7 +13,7 @@ import (
 
 // The limits of one answer, within what every database takes: SQLite joins 64 tables, PostgreSQL returns 1,664 columns.
 const (
-	MaxHops    = 4    // pointers that one include may follow
+	MaxHops    = query.MaxHops
 	MaxJoins   = 40   // pointers followed in all
 	MaxColumns = 1000 // fields of a record and of those included in it
 )
@@ -22,12 +22,16 @@ const (
 type projection struct {
 	plan   *Plan
 	sample bool
-	at     map[string]int // the join that a dotted pointer path leads to
+	joined map[string]int // the join that a dotted pointer path leads to
+	shown  map[int]bool   // joins of which something leaves
+}
+
+func newProjection(plan *Plan, sample bool) *projection {
+	return &projection{plan: plan, sample: sample, joined: map[string]int{}, shown: map[int]bool{}}
 }
 
 // project adds the joins and columns for keys and include.
 func (p *projection) project(keys, include []query.Path) error {
-	p.at = map[string]int{}
 	if err := p.own(keys); err != nil {
 		return err
 	}
@@ -47,6 +51,9 @@ func (p *projection) project(keys, include []query.Path) error {
 	for i := range p.plan.Columns {
 		c := &p.plan.Columns[i]
 		c.Leads = slices.IndexFunc(p.plan.Joins, func(j Join) bool { return j.From == c.Join && j.Field == c.Field.Name })
+		if c.Leads >= 0 && !p.shown[c.Leads] {
+			c.Leads = -1
+		}
 	}
 	return nil
 }
@@ -89,9 +96,13 @@ func (at place) pointer() string { return query.Pointer(at.list, strconv.Itoa(at
 // key adds the column that path names: a field, a part of a JSON field, or a field behind pointers.
 func (p *projection) key(path query.Path, at place) error {
 	v, join := p.plan.View, -1
+	path = slices.Clone(path)
 	for i, name := range path {
-		f := v.Field(name)
+		f := v.called(name)
 		rest := path[i+1:]
+		if f != nil {
+			path[i] = f.Name
+		}
 		switch {
 		case f == nil:
 			return v.unknown(name, at.pointer())
@@ -113,35 +124,68 @@ func (p *projection) key(path query.Path, at place) error {
 	return nil
 }
 
-// join returns the join that a pointer path leads to, made when it is new, with its pointer and key as columns.
+// join returns the join that a pointer path leads to, with its pointer and key as columns.
 func (p *projection) join(path query.Path, at place) (int, error) {
-	if j, ok := p.at[path.String()]; ok {
+	j, err := p.follow(path, at.pointer)
+	if err != nil || p.shown[j] {
+		return j, err
+	}
+	if len(path) > 1 {
+		if _, err := p.join(path[:len(path)-1], at); err != nil {
+			return 0, err
+		}
+	}
+	to := p.plan.Joins[j]
+	p.shown[j] = true
+	p.add(Column{Path: path, Join: to.From, Field: p.view(to.From).Field(to.Field)})
+	p.add(Column{Path: append(slices.Clone(path), to.Key), Join: j, Field: to.View.Field(to.Key)})
+	return j, nil
+}
+
+// reach returns the join that path leads through pointers to, -1 for none, and how many of its parts do.
+func (p *projection) reach(path query.Path, at string) (join, n int, err error) {
+	join = -1
+	for ; n < len(path)-1; n++ {
+		v := p.view(join)
+		if f := v.Field(path[n]); f == nil || f.Type.Structured() || v.pointer(f.Name) == nil {
+			break
+		}
+		if join, err = p.follow(path[:n+1], func() string { return at }); err != nil {
+			return -1, 0, err
+		}
+	}
+	return join, n, nil
+}
+
+// follow returns the join that a pointer path leads to, made when it is new.
+func (p *projection) follow(path query.Path, at func() string) (int, error) {
+	if j, ok := p.joined[path.String()]; ok {
 		return j, nil
 	}
 	if len(path) > MaxHops {
-		return 0, &problem.Error{Code: problem.InvalidQuery, Pointer: at.pointer(), Detail: fmt.Sprintf("an include follows at most %d pointers", MaxHops)}
+		return 0, &problem.Error{Code: problem.InvalidQuery, Pointer: at(), Detail: fmt.Sprintf("a path follows at most %d pointers", MaxHops)}
 	}
 	if len(p.plan.Joins) == MaxJoins {
-		return 0, &problem.Error{Code: problem.InvalidQuery, Pointer: at.pointer(), Detail: fmt.Sprintf("a query follows at most %d pointers in all", MaxJoins)}
+		return 0, &problem.Error{Code: problem.InvalidQuery, Pointer: at(), Detail: fmt.Sprintf("a query follows at most %d pointers in all", MaxJoins)}
 	}
 	from, v := -1, p.plan.View
 	if len(path) > 1 {
 		var err error
-		if from, err = p.join(path[:len(path)-1], at); err != nil {
+		if from, err = p.follow(path[:len(path)-1], at); err != nil {
 			return 0, err
 		}
 		v = p.plan.Joins[from].View
 	}
 	name := path[len(path)-1]
 	if v.Field(name) == nil {
-		return 0, v.unknown(name, at.pointer())
+		return 0, v.unknown(name, at())
 	}
 	if v.Mask(name) != nil {
-		return 0, mask.Refuse(name, at.pointer())
+		return 0, mask.Refuse(name, at())
 	}
 	to := v.pointer(name)
 	if to == nil {
-		refusal := &problem.Error{Code: problem.InvalidQuery, Pointer: at.pointer(), Near: problem.Nearest(name, v.pointerNames(), 3),
+		refusal := &problem.Error{Code: problem.InvalidQuery, Pointer: at(), Near: problem.Nearest(name, v.pointerNames(), 3),
 			Detail: fmt.Sprintf("%s of %s is not a pointer", name, v.name)}
 		if r := v.class.relation(name); r != nil {
 			return 0, v.denyPointer(refusal, r)
@@ -152,9 +196,7 @@ func (p *projection) join(path query.Path, at place) (int, error) {
 	v.policy.uses.names(to.target.class)
 	j := len(p.plan.Joins)
 	p.plan.Joins = append(p.plan.Joins, Join{From: from, Field: name, View: to.target, Key: to.TargetKey})
-	p.at[path.String()] = j
-	p.add(Column{Path: path, Join: from, Field: v.Field(name)})
-	p.add(Column{Path: append(slices.Clone(path), to.TargetKey), Join: j, Field: to.target.Field(to.TargetKey)})
+	p.joined[path.String()] = j
 	return j, nil
 }
 
@@ -169,7 +211,7 @@ func (v *View) pointerNames() []string {
 
 // included adds the columns of a record that a pointer leads to, and tells which it leaves out.
 func (p *projection) included(path query.Path) {
-	j := p.at[path.String()]
+	j := p.joined[path.String()]
 	c := p.plan.Joins[j].View.class
 	for _, f := range c.included {
 		p.add(Column{Path: append(slices.Clone(path), f.Name), Join: j, Field: f})

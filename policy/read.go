@@ -2,10 +2,10 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -59,7 +59,7 @@ func (p *Policy) count(who identity.Principal, q *query.Count) (Permit, error) {
 		return Permit{}, err
 	}
 	plan := &Plan{Count: true, View: v, Version: p.version}
-	plan.Where, plan.Notes, err = typecheck.Filter(q.Where, viewScope{v}, &relations{plan: plan, raw: q.Raw})
+	plan.Where, plan.Notes, err = typecheck.Filter(q.Where, reachScope{viewScope{v}, newProjection(plan, false)}, &relations{plan: plan, raw: q.Raw})
 	return Permit{plan}, err
 }
 
@@ -70,7 +70,8 @@ func (p *Policy) find(who identity.Principal, q *query.Find) (Permit, error) {
 		return Permit{}, err
 	}
 	plan := &Plan{View: v, Limit: q.Limit, Skip: q.Skip, Version: p.version}
-	if plan.Where, plan.Notes, err = typecheck.Filter(q.Where, viewScope{v}, &relations{plan: plan, raw: q.Raw}); err != nil {
+	leaving := newProjection(plan, q.Sample)
+	if plan.Where, plan.Notes, err = typecheck.Filter(q.Where, reachScope{viewScope{v}, leaving}, &relations{plan: plan, raw: q.Raw}); err != nil {
 		return Permit{}, err
 	}
 	if plan.Search, err = v.search(q.Search); err != nil {
@@ -81,10 +82,10 @@ func (p *Policy) find(who identity.Principal, q *query.Find) (Permit, error) {
 			return Permit{}, err
 		}
 	}
-	if err := plan.order(q); err != nil {
+	if err := leaving.order(q); err != nil {
 		return Permit{}, err
 	}
-	return Permit{plan}, (&projection{plan: plan, sample: q.Sample}).project(q.Keys, q.Include)
+	return Permit{plan}, leaving.project(q.Keys, q.Include)
 }
 
 // byID narrows the plan to the records with these ids: the text of the key, or a JSON list of texts for a key of
@@ -137,50 +138,47 @@ func (plan *Plan) byID(ids []string) error {
 
 // order makes the order total: what is asked for, then the key, or every field of a class without one that isn't masked. Physical
 // order depends on what is hidden; this doesn't.
-func (plan *Plan) order(q *query.Find) error {
-	v := plan.View
-	add := func(f *schema.Field, desc bool) {
-		for _, o := range plan.Order {
-			if o.Field == f {
-				return
-			}
+func (p *projection) order(q *query.Find) error {
+	plan, v := p.plan, p.plan.View
+	add := func(join int, f *schema.Field, desc bool) {
+		if !slices.ContainsFunc(plan.Order, func(o Order) bool { return o.Field == f && o.Join == join }) {
+			plan.Order = append(plan.Order, Order{join, f, desc})
 		}
-		plan.Order = append(plan.Order, Order{f, desc})
 	}
 	for _, s := range q.Order {
-		f := v.Field(s.Path[0])
-		if f == nil {
-			return v.unknown(s.Path[0], "/order")
+		join, n, err := p.reach(s.Path, "/order")
+		if err != nil {
+			return err
 		}
-		v.policy.uses.reads(f)
-		if v.Mask(f.Name) != nil {
-			return mask.Refuse(f.Name, "/order")
+		f, _, _, err := viewScope{p.view(join)}.Field(s.Path[n:], "/order")
+		if err != nil {
+			return err
 		}
-		if len(s.Path) > 1 || f.Type.Structured() || f.Type == schema.Opaque {
+		if len(s.Path) > n+1 || f.Type.Structured() || f.Type == schema.Opaque {
 			return &problem.Error{Code: problem.Unsupported, Pointer: "/order",
 				Detail: fmt.Sprintf("%s can't be ordered by: its type is %s", s.Path, f.Type)}
 		}
-		add(f, s.Desc)
+		add(join, f, s.Desc)
 	}
 	if q.Sample {
 		for _, name := range created {
 			for _, f := range v.Fields() {
 				if f.Type == schema.Date && strings.Join(denylist.Words(f.Name), "") == name && v.Mask(f.Name) == nil {
-					add(f, true)
+					add(-1, f, true)
 				}
 			}
 		}
 	}
 	if key := v.Key(); key != nil {
 		for _, k := range key {
-			add(v.Field(k), q.Sample)
+			add(-1, v.Field(k), q.Sample)
 		}
 		plan.Unique = true
 		return nil
 	}
 	for _, f := range v.Fields() {
 		if v.Mask(f.Name) == nil { // what is masked without a key is null
-			add(f, false)
+			add(-1, f, false)
 		}
 	}
 	return nil

@@ -41,6 +41,9 @@ func (s ruleScope) Pointer(name string) (class, field string) {
 	return "", ""
 }
 
+// Allowed implements bind.Scope. A rule means what it says.
+func (ruleScope) Allowed(string) []string { return nil }
+
 // tenantScope is a ruleScope in which every field takes its value from text.
 type tenantScope struct{ ruleScope }
 
@@ -55,7 +58,7 @@ type viewScope struct{ *View }
 
 // Field implements bind.Scope.
 func (s viewScope) Field(path query.Path, at string) (*schema.Field, string, int, error) {
-	f := s.View.Field(path[0])
+	f := s.called(path[0])
 	if f == nil {
 		return nil, "", 0, s.unknown(path[0], at)
 	}
@@ -63,7 +66,16 @@ func (s viewScope) Field(path query.Path, at string) (*schema.Field, string, int
 	if s.Mask(f.Name) != nil {
 		return nil, "", 0, mask.Refuse(f.Name, at)
 	}
-	return f, path[0], 1, nil
+	return f, f.Name, 1, nil
+}
+
+// called is Field, with the names that models call the key by where the view has no field of that name.
+func (v *View) called(name string) *schema.Field {
+	f := v.Field(name)
+	if key := v.Key(); f == nil && len(key) == 1 && (name == "_id" || name == "objectId") {
+		f = v.Field(key[0])
+	}
+	return f
 }
 
 // ID implements bind.Scope.
@@ -75,6 +87,72 @@ func (s viewScope) Pointer(name string) (class, field string) {
 		return p.Target, p.TargetKey
 	}
 	return "", ""
+}
+
+// Allowed implements bind.Scope.
+func (s viewScope) Allowed(name string) []string { return s.View.allowed(name) }
+
+// allowed returns the values that a field is documented with, or else those that the source lets it hold, as text.
+func (v *View) allowed(name string) []string {
+	f := v.Field(name)
+	if documented := v.class.rule.Fields[name].Values; documented != nil {
+		out := make([]string, len(documented))
+		for i, d := range documented {
+			out[i] = d.Value
+		}
+		return out
+	}
+	return f.Allowed()
+}
+
+// reachScope is a viewScope with the fields of the records that its pointers lead to, which it joins to the plan. Their
+// keys are their paths.
+type reachScope struct {
+	viewScope
+	*projection
+}
+
+// Field implements bind.Scope.
+func (s reachScope) Field(path query.Path, at string) (*schema.Field, string, int, error) {
+	join, n, err := s.reach(path, at)
+	if err != nil {
+		return nil, "", 0, err
+	}
+	f, key, _, err := viewScope{s.view(join)}.Field(path[n:], at)
+	if err != nil || n == 0 {
+		return f, key, 1, err
+	}
+	behind := *f
+	behind.Name, behind.NotNull = append(slices.Clone(path[:n]), f.Name).String(), false
+	return &behind, behind.Name, n + 1, nil
+}
+
+// at returns the view that a key names a field of, and its name there.
+func (s reachScope) at(key string) (*View, string) {
+	if s.View.Field(key) == nil {
+		if join, f := s.plan.Column(key); f != nil {
+			return s.view(join), f.Name
+		}
+	}
+	return s.View, key
+}
+
+// ID implements bind.Scope.
+func (s reachScope) ID(key string) bool {
+	v, name := s.at(key)
+	return v.ID(name)
+}
+
+// Pointer implements bind.Scope.
+func (s reachScope) Pointer(key string) (class, field string) {
+	v, name := s.at(key)
+	return viewScope{v}.Pointer(name)
+}
+
+// Allowed implements bind.Scope.
+func (s reachScope) Allowed(key string) []string {
+	v, name := s.at(key)
+	return v.allowed(name)
 }
 
 // keyScope is a view in which every part of the key takes its value from text, as ids are written.

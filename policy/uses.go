@@ -65,3 +65,13 @@ func (u *Uses) reads(f *schema.Field) {
 
 // Named implements bind.Relations.
 func (r *relations) Named(f *schema.Field) { r.plan.View.policy.uses.reads(f) }
+
+// Allowed implements bind.Relations.
+func (r *relations) Allowed(f *schema.Field) []string {
+	for _, v := range r.plan.Views {
+		if v.Field(f.Name) == f {
+			return v.allowed(f.Name)
+		}
+	}
+	return nil
+}

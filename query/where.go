@@ -14,6 +14,7 @@ const (
 	MaxNodes   = 200  // filters in all
 	MaxIn      = 1000 // values of one $in, $nin or $all
 	MaxPath    = 8    // parts of one path
+	MaxHops    = 4    // pointers that one path follows
 	maxSegment = 128  // bytes of one part of a path
 )
 

@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/internal/tools/absent"
+	"github.com/bailiwick-dev/bailiwick/internal/written"
 	"github.com/bailiwick-dev/bailiwick/query"
-	"github.com/bailiwick-dev/bailiwick/query/written"
-	"github.com/bailiwick-dev/bailiwick/tool/absent"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 

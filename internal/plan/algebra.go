@@ -55,7 +55,10 @@ type Place struct {
 // doesn't leave; the order needs it.
 type Column struct {
 	Path query.Path // where it stands in the record that leaves: ["_id", "year"] is a member of the object _id
-	Type schema.Type
+	// Behind names a hidden column that can be named: a field of the record that a pointer leads to, by the path of the
+	// pointer and its own. It is nil for others.
+	Behind query.Path
+	Type   schema.Type
 	// Field is the field of a class that the column holds as it is stored, nil for what was computed. What is
 	// stored may be of another type than Type (SQLite), a date that is none (MariaDB) or in a collation of its own:
 	// an expression sees null for what isn't of the type, and text as its bytes. A Day in a column of Dates is its
@@ -74,11 +77,16 @@ type Column struct {
 }
 
 // Key is the name by which bound filters name c in the first part of their paths. It is unique in a Shape.
-func (c *Column) Key() string { return c.Path.String() }
+func (c *Column) Key() string {
+	if c.Path == nil {
+		return c.Behind.String()
+	}
+	return c.Path.String()
+}
 
 // Find returns the number of the column with that key, or -1.
 func (s *Shape) Find(key string) int {
-	return slices.IndexFunc(s.Columns, func(c Column) bool { return c.Path != nil && c.Key() == key })
+	return slices.IndexFunc(s.Columns, func(c Column) bool { return (c.Path != nil || c.Behind != nil) && c.Key() == key })
 }
 
 // A Stage makes records of records. The set is closed. Out is the columns of what it gives.

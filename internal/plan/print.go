@@ -32,7 +32,7 @@ func (p *Program) String() string {
 func (s Shape) String() string {
 	names := make([]string, len(s.Columns))
 	for i, c := range s.Columns {
-		if names[i] = c.Key(); c.Path == nil {
+		if names[i] = c.Key(); c.Path == nil && c.Behind == nil {
 			names[i] = fmt.Sprintf("#%d", i)
 		}
 		names[i] += ":" + c.Type.String()

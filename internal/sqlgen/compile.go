@@ -200,7 +200,8 @@ func (w *writer) find() error {
 		if i == 0 {
 			sep = " ORDER BY "
 		}
-		w.write(sep, w.Sorted(w.column(view(-1), o.Field.Name), o.Field, o.Desc))
+		x, f := w.place(o)
+		w.write(sep, w.Sorted(x, f, o.Desc))
 	}
 	w.write(" LIMIT ", w.Limit(int64(w.plan.Limit)+1))
 	if w.plan.Skip > 0 {
@@ -208,37 +209,6 @@ func (w *writer) find() error {
 		w.arg(int64(w.plan.Skip), "")
 	}
 	return nil
-}
-
-// Sorted writes a term of an order.
-func (w *writer) Sorted(x string, f *schema.Field, desc bool) string {
-	x, _ = w.sorted(x, f)
-	if desc {
-		x += " DESC"
-	}
-	return x + w.ordered(f, desc)
-}
-
-// places selects the values of the order where no column holds them, and tells where each is.
-func (w *writer) places() {
-	for _, o := range w.plan.Order {
-		x, millis := w.sorted(w.column(view(-1), o.Field.Name), o.Field)
-		at := -1
-		for i, c := range w.plan.Columns {
-			if !millis && c.Join == -1 && c.Field == o.Field && c.Part == nil {
-				at = i
-			}
-		}
-		if at < 0 {
-			at = len(w.columns)
-			if !millis {
-				x = w.read(w.column(view(-1), o.Field.Name), o.Field)
-			}
-			w.write(", ", x)
-			w.columns = append(w.columns, Column{Field: o.Field, Millis: millis})
-		}
-		w.order = append(w.order, at)
-	}
 }
 
 // from writes the views, the caller's filter and the place to go on from.
@@ -262,7 +232,7 @@ func (w *writer) from() error {
 	sep := " WHERE "
 	if w.plan.Where != nil {
 		w.write(sep)
-		if err := w.filter(w.plan.Where, w.of(w.plan.View.Class(), view(-1))); err != nil {
+		if err := w.filter(w.plan.Where, w.named); err != nil {
 			return err
 		}
 		sep = " AND "
@@ -330,44 +300,6 @@ func (w *writer) layers(v *policy.View) error {
 			return err
 		}
 	}
-	return nil
-}
-
-// goOn writes that a record comes after the place in plan.After, from part i of the order on.
-func (w *writer) goOn(i int) error {
-	o, v := w.plan.Order[i], w.plan.After[i]
-	x, _ := w.sorted(w.column(view(-1), o.Field.Name), o.Field)
-	var err error
-	w.write("(")
-	switch {
-	case v.IsNull() && o.Desc:
-		w.write("FALSE") // nulls are last, and nothing of the same order comes after
-	case v.IsNull():
-		w.write(x, " IS NOT NULL")
-	case o.Desc:
-		w.write("(")
-		err = w.after(w, x, o.Field, "<", argument(v))
-		w.write(" OR ", w.missing(x, o.Field), ")")
-	default:
-		err = w.after(w, x, o.Field, ">", argument(v))
-	}
-	if err != nil {
-		return err
-	}
-	if i+1 < len(w.plan.Order) {
-		w.write(" OR (")
-		if v.IsNull() {
-			w.write(w.missing(x, o.Field))
-		} else if err := w.after(w, x, o.Field, "=", argument(v)); err != nil {
-			return err
-		}
-		w.write(" AND ")
-		if err := w.goOn(i + 1); err != nil {
-			return err
-		}
-		w.write(")")
-	}
-	w.write(")")
 	return nil
 }
 

@@ -139,7 +139,7 @@ func TestPostgreSQLConditions(t *testing.T) {
 			`[00000000-0000-0000-0000-00000000000a 00000000-0000-0000-0000-00000000000b]`},
 		{`{"ci":{"$in":["a","b"]}}`, `(v1."ci"::text COLLATE "C" = ANY($1::text[]))`, `[a b]`},
 		{`{"mood":{"$in":["sad","glad"]}}`, `(v1."mood"::text = ANY($1::text[]))`, `[sad glad]`},
-		{`{"local":{"$in":["2026-01-31","2026-02-01"]}}`, `(v1."local" = ANY($1::text[]::timestamp[]))`, `[2026-01-31 00:00:00 2026-02-01 00:00:00]`},
+		{`{"local":{"$in":["2026-01-31T00:00:00Z","2026-02-01T00:00:00Z"]}}`, `(v1."local" = ANY($1::text[]::timestamp[]))`, `[2026-01-31 00:00:00 2026-02-01 00:00:00]`},
 		{`{"day":{"$in":["2026-01-31","2026-02-01"]}}`, `(v1."day" = ANY($1::text[]::timestamp[]))`, `[2026-01-31 00:00:00 2026-02-01 00:00:00]`},
 		{`{"at":{"$in":["2026-01-31T10:00:00Z","2026-02-01T10:00:00.5Z"]}}`, `(v1."at" = ANY($1::text[]::timestamptz[]))`, `[2026-01-31 10:00:00+00 2026-02-01 10:00:00.5+00]`},
 		{`{"doc":{"$in":[1,2.5]}}`, `(EXISTS (SELECT 1 FROM «root v1."doc" n1» WHERE ((CASE jsonb_typeof(n1.v) WHEN 'number' THEN (n1.v)::numeric = ANY($1::text[]::numeric[]) END OR EXISTS (SELECT 1 FROM «elements n1 n2» WHERE CASE jsonb_typeof(n2.v) WHEN 'number' THEN (n2.v)::numeric = ANY($2::text[]::numeric[]) END)))))`, `[1 2.5] [1 2.5]`},

@@ -22,6 +22,14 @@ func (w *writer) of(class *schema.Class, alias string) fields {
 	}
 }
 
+// named returns the fields of what the plan asks for.
+func (w *writer) named(name string) operand {
+	if join, f := w.plan.Column(name); f != nil {
+		return operand{w.column(view(join), f.Name), f}
+	}
+	return operand{}
+}
+
 // An operand is what a comparison looks at: a column, or a JSON node.
 type operand struct {
 	text  string        // the column, or the node

@@ -114,12 +114,12 @@ func TestImpossible(t *testing.T) {
 		}, "unsupported_by_source: []uint8 can't be compared with JSON"},
 		{"a place of another kind", func(p *policy.Plan) {
 			p.Count, p.Limit = false, 1
-			p.Order, p.After = []policy.Order{{Field: p.View.Fields()[0]}}, []value.Value{value.OfArray(nil)}
+			p.Order, p.After = []policy.Order{{Join: -1, Field: p.View.Fields()[0]}}, []value.Value{value.OfArray(nil)}
 		}, "unsupported_by_source: sqlgen.document can't be compared with a column of type string"},
 		{"a second place of another kind", func(p *policy.Plan) {
 			p.Count, p.Limit = false, 1
 			f := p.View.Fields()[0]
-			p.Order, p.After = []policy.Order{{Field: f}, {Field: f, Desc: true}}, []value.Value{string1, value.OfArray(nil)}
+			p.Order, p.After = []policy.Order{{Join: -1, Field: f}, {Join: -1, Field: f, Desc: true}}, []value.Value{string1, value.OfArray(nil)}
 		}, "unsupported_by_source: sqlgen.document can't be compared with a column of type string"},
 		{"a pipeline of no view", func(p *policy.Plan) { p.Program = &plan.Program{From: 1} }, "internal_error: the plan has no view 1"},
 		{"a pipeline of less than no view", func(p *policy.Plan) { p.Program = &plan.Program{From: -2} }, "internal_error: the plan has no view -2"},
@@ -155,7 +155,7 @@ func TestPartOfAKey(t *testing.T) {
 	}
 	f := planned.View.Class().Field("plan")
 	planned.Count, planned.Unique, planned.Limit = false, true, 1
-	planned.Columns, planned.Order = []policy.Column{{Join: -1, Field: f, Part: query.Path{"a"}}}, []policy.Order{{Field: f}}
+	planned.Columns, planned.Order = []policy.Column{{Join: -1, Field: f, Part: query.Path{"a"}}}, []policy.Order{{Join: -1, Field: f}}
 	st, err := sqlgen.Planned(planned, sqlgen.PostgreSQL)
 	const want = `SELECT v1."plan", v1."plan" FROM (SELECT t."id", t."name", t."plan" FROM "orgs" AS t) AS v1 ORDER BY v1."plan"::text COLLATE "C" NULLS FIRST LIMIT $1`
 	if err != nil || st.Text != want || fmt.Sprint(st.Order) != "[1]" {

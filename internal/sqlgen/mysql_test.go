@@ -69,7 +69,7 @@ func TestMySQLConditions(t *testing.T) {
 		{`{"day":null}`, "FALSE", ``},
 		{`{"seen":null}`, "v1.`seen` IS NULL", ``},
 		{`{"b":null}`, "v1.`b` IS NULL", ``},
-		{`{"at":"2026-01-31"}`, "(v1.`at` = CAST(? AS DATETIME(6)))", `'2026-01-31 00:00:00.000000'`},
+		{`{"at":"2026-01-31T00:00:00Z"}`, "(v1.`at` = CAST(? AS DATETIME(6)))", `'2026-01-31 00:00:00.000000'`},
 		{`{"at":{"$gte":"2026-01-31"}}`, "(v1.`at` >= CAST(? AS DATETIME(6)) AND «date v1.`at`»)", `'2026-01-31 00:00:00.000000'`},
 		{`{"at":{"$gte":"0000-01-01"}}`, "(v1.`at` >= CAST(? AS DATETIME(6)) AND «date v1.`at`»)", `'0000-01-01 00:00:00.000000'`},
 		{`{"at":{"$lt":"9999-12-31"}}`, "(v1.`at` < CAST(? AS DATETIME(6)) AND «date v1.`at`»)", `'9999-12-31 00:00:00.000000'`},

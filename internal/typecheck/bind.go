@@ -24,6 +24,8 @@ type Relations interface {
 	Open(name, at string) (*Relation, error)
 	// Named notes that a pipeline names a field of a view.
 	Named(*schema.Field)
+	// Allowed returns the values of a field that the asker is told it may hold, as text; nil where they are open.
+	Allowed(*schema.Field) []string
 }
 
 // A Relation is a view of a class.
@@ -52,6 +54,7 @@ type binder struct {
 	relations Relations
 	notes     []string
 	seed      string // of samples
+	joined    int    // records that paths lead to
 }
 
 // records are what a stage is bound to: the columns that the stage before gives, of one program.
@@ -61,6 +64,7 @@ type records struct {
 	shape   *plan.Shape
 	unknown func(path query.Path, at string) error // refuses a name
 	keep    []int                                  // columns that must not be lost though nobody names them
+	key     string                                 // the field that _id stands for where no column is called so; "" for none
 	outer   *records                               // what a Nest's program is computed for; nil outside of one
 	lets    map[string]typed.Node                  // variables over outer
 	used    bool                                   // the program names outer
@@ -89,6 +93,9 @@ func (b *binder) start(from *Relation) *records {
 	}
 	r := &records{binder: b, program: &plan.Program{From: from.Number, Base: shape}}
 	r.shape = &r.program.Base
+	if len(from.Key) == 1 {
+		r.key = from.Key[0]
+	}
 	r.unknown = func(path query.Path, at string) error {
 		_, _, _, err := from.Scope.Field(path, at)
 		return err

@@ -21,6 +21,8 @@ type Scope interface {
 	// Pointer returns the class that a pointer leads to, as the asker addresses it, and the field of that class whose
 	// value it holds; "" for what is no pointer.
 	Pointer(key string) (class, field string)
+	// Allowed returns the values that the asker is told the field with that key may hold, as text; nil where they are open.
+	Allowed(key string) []string
 }
 
 // Filter gives every operand of f the kind of the field it is compared with, and replaces what can't match by Never.
@@ -60,6 +62,7 @@ func (b *filters) filter(f query.Filter) (query.Filter, error) {
 		_, err := b.target(&f.Path, f.At, true)
 		return f, err
 	case query.Regex:
+		b.slashed(f)
 		ok, err := b.textual(&f.Path, f.At, "$regex")
 		return orNever(f, ok), err
 	case query.StartsWith:
@@ -120,6 +123,9 @@ func (b *filters) target(path *query.Path, at string, nullOnly bool) (*schema.Fi
 		return nil, &problem.Error{Code: problem.InvalidQuery, Pointer: at,
 			Detail: fmt.Sprintf("%q: %s is of type %s and has no parts", whole, f.Name, f.Type)}
 	}
+	if b.relations != nil && len(*path) > 1 {
+		b.say(numbered(f, *path, (*path)[1:], at))
+	}
 	if f.Type == schema.Opaque && !nullOnly {
 		return nil, &problem.Error{Code: problem.Unsupported, Pointer: at,
 			Detail: fmt.Sprintf("%s can't be filtered: its type is known to the database alone; only $exists works on it", f.Name)}
@@ -141,7 +147,11 @@ func (b *filters) compare(c query.Compare) (query.Filter, error) {
 		}
 		return c, nil
 	}
+	b.listed(c.At, f, c.Path, c.Op <= query.Ne, c.Value)
 	v, ok := b.operand(f, c.Path, c.Value)
+	if day, is := b.day(c.At, f, c.Path, c.Value); is && ok {
+		return whole(c, day), nil
+	}
 	if !ok {
 		b.note(c.At, f, c.Value)
 		if c.Op == query.Ne {
@@ -159,10 +169,15 @@ func (b *filters) in(in query.In) (query.Filter, error) {
 		return nil, err
 	}
 	values := make([]value.Value, 0, len(in.Values))
+	var days []query.Filter
 	for _, v := range in.Values {
 		bound, ok := v, true
 		if !v.IsNull() {
 			bound, ok = b.operand(f, in.Path, v)
+		}
+		if day, is := b.day(in.At, f, in.Path, v); is && ok {
+			days = append(days, whole(query.Compare{Path: in.Path, At: in.At}, day))
+			continue
 		}
 		if ok {
 			values = append(values, bound)
@@ -170,8 +185,20 @@ func (b *filters) in(in query.In) (query.Filter, error) {
 			b.note(in.At, f, v)
 		}
 	}
-	in.Values = values
-	return in, nil
+	b.listed(in.At, f, in.Path, true, in.Values...)
+	if len(in.Values) == 0 && b.relations != nil {
+		b.say(fmt.Sprintf("%s: no value is in an empty list", in.At))
+	}
+	if in.Values = values; days == nil {
+		return in, nil
+	}
+	if len(values) > 0 {
+		days = append(days, query.In{Path: in.Path, Values: values, At: in.At})
+	}
+	if in.Not {
+		return query.Not{Part: query.Or(days)}, nil
+	}
+	return query.Or(days), nil
 }
 
 // textual reports whether an operator that matches strings can match what path leads to.
@@ -184,7 +211,7 @@ func (b *filters) textual(path *query.Path, at, op string) (bool, error) {
 	case schema.String, schema.UUID, schema.Any, schema.JSON, schema.Array:
 		return true, nil
 	}
-	b.notes = append(b.notes, fmt.Sprintf("%s: %s is of type %s, and %s matches strings alone: it matches nothing", at, f.Name, f.Type, op))
+	b.say(fmt.Sprintf("%s: %s is of type %s, and %s matches strings alone: it matches nothing", at, f.Name, f.Type, op))
 	return false, nil
 }
 
@@ -203,6 +230,10 @@ func (b *filters) structured(path *query.Path, at, op string) (bool, error) {
 
 func (b *filters) note(at string, f *schema.Field, v value.Value) {
 	what := v.Kind().String()
+	if class, _ := b.scope.Pointer(f.Name); class != "" && b.relations != nil {
+		b.say(fmt.Sprintf(`%s: %s holds the ids of records of %s, and this is none; a field of these is asked for as "%[2]s.field"`, at, f.Name, class))
+		return
+	}
 	switch {
 	case v.Kind() == value.String && (f.Type == schema.Date || f.Type == schema.Day):
 		what = "string that isn't an ISO 8601 date"
@@ -214,12 +245,15 @@ func (b *filters) note(at string, f *schema.Field, v value.Value) {
 
 // operand returns v as the kind that field f holds, and whether the two are alike at all.
 func (b *filters) operand(f *schema.Field, path query.Path, v value.Value) (value.Value, bool) {
+	target, _ := b.scope.Pointer(f.Name)
 	if _, ok := v.Get("__type"); ok {
 		class, _ := v.Get("className")
-		if target, _ := b.scope.Pointer(f.Name); target == "" || target != class.Text() {
+		if target == "" || target != class.Text() {
 			return v, false
 		}
 		v, _ = v.Get("objectId")
+	} else if target != "" {
+		v = pointed(target, v)
 	}
 	if len(path) > 1 || f.Type.Structured() {
 		return v, v.Kind() != value.Date && v.Kind() != value.Day // JSON has no dates
@@ -233,6 +267,9 @@ func (b *filters) operand(f *schema.Field, path query.Path, v value.Value) (valu
 	case schema.Boolean:
 		return v, v.Kind() == value.Bool
 	case schema.String:
+		if v.IsNumber() && b.relations != nil && b.scope.ID(f.Name) {
+			v = value.OfString(v.String())
+		}
 		return v, v.Kind() == value.String
 	case schema.UUID:
 		return value.OfUUIDText(v.Text())
@@ -272,3 +309,4 @@ func (s elementScope) Field(path query.Path, _ string) (*schema.Field, string, i
 }
 func (s elementScope) ID(string) bool                  { return false }
 func (s elementScope) Pointer(string) (string, string) { return "", "" }
+func (s elementScope) Allowed(string) []string         { return nil }

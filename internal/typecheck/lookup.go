@@ -251,6 +251,9 @@ func (r *records) without(path query.Path) plan.Shape {
 		if c := &out.Columns[i]; c.Path != nil && (begins(c.Path, path) || begins(path, c.Path)) {
 			c.Path = nil
 		}
+		if c := &out.Columns[i]; begins(c.Behind, path) && c.Path == nil {
+			c.Behind = nil
+		}
 	}
 	out.Order, out.Optional = slices.Clone(out.Order), slices.Clone(out.Optional)
 	return out

@@ -65,7 +65,8 @@ func (s *shop) Open(name, at string) (*typecheck.Relation, error) {
 }
 
 // Named implements bind.Relations.
-func (s *shop) Named(*schema.Field) {}
+func (s *shop) Named(*schema.Field)          {}
+func (*shop) Allowed(*schema.Field) []string { return nil }
 
 type view struct {
 	fields   []schema.Field
@@ -83,6 +84,8 @@ func (v view) Field(path query.Path, at string) (*schema.Field, string, int, err
 }
 
 func (v view) ID(key string) bool { return key == "id" && v.key != nil || v.pointers[key] != "" }
+
+func (v view) Allowed(string) []string { return nil }
 
 func (v view) Pointer(key string) (class, field string) {
 	if v.pointers[key] == "" {

@@ -75,7 +75,7 @@ func named(n *typed.Node, path query.Path) plan.Column {
 	_, plain := n.Expr.(plan.Ref)
 	if plain && n.Column != nil {
 		c := *n.Column
-		c.Path = path
+		c.Path, c.Behind = path, nil
 		return c
 	}
 	c := plan.Column{Path: path, Type: n.Expr.Type(), List: n.List}
@@ -105,6 +105,28 @@ func (m *mapping) carry() {
 	for i, k := range m.keep {
 		m.keep[i] = at(k)
 	}
+	for i, c := range m.shape.Columns { // what a pointer leads to can be named as long as the pointer can
+		if c.Behind != nil && c.Path == nil && m.passes(c.Behind) {
+			at(i)
+		}
+	}
+}
+
+// passes reports whether a pointer that a path leads through stays the column that it is.
+func (m *mapping) passes(path query.Path) bool {
+	for n := 1; n < len(path); n++ {
+		i := m.shape.Find(path[:n].String())
+		if i < 0 || m.shape.Columns[i].Path == nil {
+			continue
+		}
+		j := m.stage.Shape.Find(path[:n].String())
+		ref, ok := plan.Ref{}, false
+		if j >= 0 {
+			ref, ok = m.stage.Columns[j].(plan.Ref)
+		}
+		return ok && ref.Column == i
+	}
+	return false
 }
 
 // begins reports whether path is prefix or stands below it.
@@ -172,7 +194,9 @@ func (r *records) projectStage(s query.Project) error {
 	var defs []definition
 	id := query.Path{"_id"}
 	named := slices.ContainsFunc(s.Fields, func(f query.Computed) bool { return f.Name[0] == "_id" })
-	if n, err := r.find(id, s.At, true); err == nil && !s.NoID && !named {
+	if s.NoID || named || r.alias("_id") {
+		// there is no such column to keep
+	} else if n, err := r.find(id, s.At, true); err == nil {
 		defs = append(defs, definition{path: id, node: n, at: s.At})
 	}
 	for _, f := range s.Fields {
@@ -208,12 +232,12 @@ func (r *records) unset(fields []query.Computed) error {
 	for _, f := range fields {
 		n, err := r.find(f.Name, f.At, true)
 		switch {
-		case err != nil && f.Name.String() == "_id": // often written without need
+		case f.Name.String() == "_id" && (err != nil || r.alias("_id")): // often written without need
 			continue
 		case err != nil:
 			return err
-		case !n.IsObject() && r.shape.Find(f.Name.String()) < 0:
-			return problem.NotSupported(f.At, "%s is a part of JSON and can't be left out; name the parts that you want instead", f.Name)
+		case !n.IsObject() && !r.holds(f.Name):
+			return problem.NotSupported(f.At, "%s is a part of a field and can't be left out; name the parts that you want instead", f.Name)
 		}
 		without = append(without, f.Name)
 	}
@@ -222,6 +246,12 @@ func (r *records) unset(fields []query.Computed) error {
 		return problem.Invalid(fields[0].At, "no field would be left")
 	}
 	return r.project(defs)
+}
+
+// holds reports whether path is a column that leaves.
+func (r *records) holds(path query.Path) bool {
+	i := r.shape.Find(path.String())
+	return i >= 0 && r.shape.Columns[i].Path != nil
 }
 
 func (r *records) addFields(s query.AddFields) error {

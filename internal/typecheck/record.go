@@ -7,6 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -24,6 +25,12 @@ func (r *records) Field(path query.Path, at string) (typed.Node, error) {
 
 // find is Field, with masked columns as well where they are passed on as they are.
 func (r *records) find(path query.Path, at string, masked bool) (typed.Node, error) {
+	if r.alias(path[0]) {
+		path = append(query.Path{r.key}, path[1:]...)
+	}
+	if err := r.behind(path, at); err != nil {
+		return typed.Node{}, err
+	}
 	for n := len(path); n > 0; n-- {
 		i := r.shape.Find(path[:n].String())
 		if i < 0 {
@@ -35,6 +42,9 @@ func (r *records) find(path query.Path, at string, masked bool) (typed.Node, err
 		}
 		if c.Mask != nil && (!masked || n < len(path)) {
 			return typed.Node{}, mask.Refuse(path[:n].String(), at)
+		}
+		if n < len(path) {
+			r.note(numbered(&schema.Field{Name: c.Key()}, path, path[n:], at))
 		}
 		return typed.Part(r.column(i, at), path[:n], path[n:], at)
 	}
@@ -50,6 +60,19 @@ func (r *records) find(path query.Path, at string, masked bool) (typed.Node, err
 		}
 	}
 	return typed.Node{}, r.unknown(path, at)
+}
+
+// alias reports whether name is one that models call the key by, which is no column.
+func (r *records) alias(name string) bool {
+	return (name == "_id" || name == "objectId") && r.key != "" && r.shape.Find(name) < 0 && r.shape.Find(r.key) >= 0 &&
+		!slices.ContainsFunc(r.shape.Columns, func(c plan.Column) bool { return begins(c.Path, query.Path{name}) })
+}
+
+// note adds a note; "" is none.
+func (b *binder) note(text string) {
+	if text != "" && !slices.Contains(b.notes, text) {
+		b.notes = append(b.notes, text)
+	}
 }
 
 // passed binds what becomes a column or several: where it is a plain path, masked columns are passed on as they are.

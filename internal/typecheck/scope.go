@@ -15,6 +15,12 @@ type columns struct{ *records }
 
 // Field implements Scope. What is computed is a field that no class has.
 func (s columns) Field(path query.Path, at string) (*schema.Field, string, int, error) {
+	if s.alias(path[0]) {
+		path = append(query.Path{s.key}, path[1:]...)
+	}
+	if err := s.behind(path, at); err != nil {
+		return nil, "", 0, err
+	}
 	for n := len(path); n > 0; n-- {
 		key := path[:n].String()
 		i := s.shape.Find(key)
@@ -54,6 +60,14 @@ func (s columns) Pointer(key string) (class, field string) {
 	return "", ""
 }
 
+// Allowed implements Scope.
+func (s columns) Allowed(key string) []string {
+	if i := s.shape.Find(key); i >= 0 && s.shape.Columns[i].Field != nil {
+		return s.relations.Allowed(s.shape.Columns[i].Field)
+	}
+	return nil
+}
+
 // inQuery binds a condition that the value is in another class.
 func (b *filters) inQuery(f query.InQuery) (query.Filter, error) {
 	op := "$inQuery"
@@ -89,7 +103,9 @@ func (b *filters) inQuery(f query.InQuery) (query.Filter, error) {
 	if f.Where, err = inner.filter(f.Where); err != nil {
 		return nil, err
 	}
-	b.notes = append(b.notes, inner.notes...)
+	for _, n := range inner.notes {
+		b.say(n)
+	}
 	if !comparable(field.Type, target.Type) {
 		b.notes = append(b.notes, fmt.Sprintf("%s: %s is of type %s, which is never like %s of type %s: this comparison matches nothing",
 			f.At, f.Path, field.Type, f.Key, target.Type))

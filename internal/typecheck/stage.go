@@ -80,13 +80,15 @@ func (r *records) stage(s query.Stage) error {
 }
 
 func (r *records) match(s query.Match) error {
-	f := &plan.Filter{Shape: *r.shape}
+	f := &plan.Filter{}
 	in := &filters{scope: columns{r}, relations: r.relations}
 	var err error
 	if f.Where, err = in.filter(s.Where); err != nil {
 		return err
 	}
-	r.notes = append(r.notes, in.notes...)
+	for _, n := range in.notes {
+		r.note(n)
+	}
 	if s.If != nil {
 		n, err := typed.Bind(s.If, r)
 		if err != nil {
@@ -96,25 +98,36 @@ func (r *records) match(s query.Match) error {
 			return err
 		}
 	}
+	f.Shape = *r.shape // what the conditions lead to stands in it
 	r.add(f)
 	return nil
 }
 
 // sort orders by what s names, and where that is equal as before.
 func (r *records) sort(s query.SortStage) error {
-	nodes := make([]typed.Node, len(s.Order))
-	for i, o := range s.Order {
+	var nodes []typed.Node
+	var desc []bool
+	var add func(n typed.Node, down bool) error
+	add = func(n typed.Node, down bool) error {
+		for _, m := range n.Members { // an object stands by its members in turn
+			if err := add(m.Node, down); err != nil {
+				return err
+			}
+		}
+		if n.IsObject() {
+			return nil
+		}
+		nodes, desc = append(nodes, n), append(desc, down)
+		return n.Shown()
+	}
+	for _, o := range s.Order {
 		n, err := r.Field(o.Path, query.Pointer(s.At, o.Path.String()))
+		if err == nil {
+			err = add(n, o.Desc)
+		}
 		if err != nil {
 			return err
 		}
-		if n.IsObject() {
-			return problem.Invalid(n.At, "%s is an object; sort by its members", o.Path)
-		}
-		if err := n.Shown(); err != nil {
-			return err
-		}
-		nodes[i] = n
 	}
 	at := r.hidden(nodes)
 	sorted := &plan.Map{Shape: *r.shape}
@@ -122,8 +135,10 @@ func (r *records) sort(s query.SortStage) error {
 		sorted.Columns = append(sorted.Columns, plan.Ref{Column: i, T: c.Type})
 	}
 	var order []plan.Place
-	for i, o := range s.Order {
-		order = append(order, plan.Place{Column: at[i], Desc: o.Desc})
+	for i, column := range at {
+		if !slices.Contains(at[:i], column) {
+			order = append(order, plan.Place{Column: column, Desc: desc[i]})
+		}
 	}
 	for _, before := range r.shape.Order {
 		if !slices.Contains(at, before.Column) {

@@ -68,18 +68,28 @@ func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error)
 
 // A reading is one plan being evaluated.
 type reading struct {
-	ctx    context.Context
-	source *Source
-	plan   *policy.Plan
-	err    error // why a Program can't be evaluated
-	zones  map[string]*time.Location
+	ctx     context.Context
+	source  *Source
+	plan    *policy.Plan
+	targets [][]value.Row // by join: the records that it may lead to
+	err     error         // why a Program can't be evaluated
+	zones   map[string]*time.Location
 }
 
 // matching returns the records of the plan's view that satisfy its filter.
 func (r *reading) matching() ([]value.Row, error) {
 	records, err := r.view(r.plan.View)
-	if err == nil && r.plan.Where != nil {
-		records, err = r.keep(records, r.plan.View.Class(), r.plan.Where)
+	if err != nil {
+		return nil, err
+	}
+	r.targets = make([][]value.Row, len(r.plan.Joins))
+	for i, j := range r.plan.Joins {
+		if r.targets[i], err = r.view(j.View); err != nil {
+			return nil, err
+		}
+	}
+	if r.plan.Where != nil {
+		records, err = r.keep(records, r.plan.Where, func(row value.Row) rooted { return r.led(row) })
 	}
 	if err != nil || r.plan.Search == nil {
 		return records, err
@@ -87,6 +97,42 @@ func (r *reading) matching() ([]value.Row, error) {
 	return slices.DeleteFunc(slices.Clone(records), func(row value.Row) bool {
 		return !found(r.plan.Search, record{r.plan.View.Class(), row})
 	}), nil
+}
+
+// A led is a record of the class asked for, with what its pointers lead to.
+type led struct {
+	plan *policy.Plan
+	own  record
+	to   []record // by join
+}
+
+func (j led) at(join int) record {
+	if join < 0 {
+		return j.own
+	}
+	return j.to[join]
+}
+
+func (j led) leaves(path query.Path) []value.Value {
+	join, f := j.plan.Column(path[0])
+	if f == nil {
+		return nil
+	}
+	return leaves(j.at(join).value(f.Name), path[1:])
+}
+
+// led finds what the pointers of a record lead to.
+func (r *reading) led(row value.Row) led {
+	out := led{r.plan, record{r.plan.View.Class(), row}, make([]record, len(r.plan.Joins))}
+	for i, j := range r.plan.Joins {
+		c := j.View.Class()
+		pointer, key := out.at(j.From).value(j.Field), index(c, j.Key)
+		out.to[i] = record{class: c}
+		if n := slices.IndexFunc(r.targets[i], func(t value.Row) bool { return same(pointer, t[key]) }); n >= 0 {
+			out.to[i].row = r.targets[i][n]
+		}
+	}
+	return out
 }
 
 // view returns the records of a class for which every layer of the view holds.
@@ -101,7 +147,7 @@ func (r *reading) view(v *policy.View) ([]value.Row, error) {
 		if l.Through != nil {
 			records, err = r.through(records, c, l.Through)
 		} else {
-			records, err = r.keep(records, c, l.Filter)
+			records, err = r.keep(records, l.Filter, rootsOf(c))
 		}
 		if err != nil {
 			return nil, err
@@ -129,7 +175,12 @@ func (r *reading) through(records []value.Row, c *schema.Class, t *policy.Throug
 	return kept, nil
 }
 
-func (r *reading) keep(records []value.Row, c *schema.Class, f query.Filter) ([]value.Row, error) {
+// rootsOf makes records of a class roots of paths.
+func rootsOf(c *schema.Class) func(value.Row) rooted {
+	return func(row value.Row) rooted { return record{c, row} }
+}
+
+func (r *reading) keep(records []value.Row, f query.Filter, root func(value.Row) rooted) ([]value.Row, error) {
 	test, err := r.predicate(f)
 	if err != nil {
 		return nil, err
@@ -139,7 +190,7 @@ func (r *reading) keep(records []value.Row, c *schema.Class, f query.Filter) ([]
 		if err := ended(r.ctx); err != nil {
 			return nil, err
 		}
-		if test(record{c, row}) {
+		if test(root(row)) {
 			kept = append(kept, row)
 		}
 	}
@@ -148,11 +199,11 @@ func (r *reading) keep(records []value.Row, c *schema.Class, f query.Filter) ([]
 
 // page returns the records that the plan's order, place, skip and limit leave.
 func (r *reading) page(records []value.Row) []value.Row {
-	plan, c := r.plan, r.plan.View.Class()
+	plan := r.plan
 	place := func(row value.Row) []value.Value {
-		at := make([]value.Value, len(plan.Order))
+		at, of := make([]value.Value, len(plan.Order)), r.led(row)
 		for i, o := range plan.Order {
-			at[i] = row[index(c, o.Field.Name)]
+			at[i] = of.at(o.Join).value(o.Field.Name)
 		}
 		return at
 	}
@@ -177,17 +228,7 @@ func (r *reading) page(records []value.Row) []value.Row {
 
 // rows yields the columns and the order's values of records, each with what its pointers lead to.
 func (r *reading) rows(records []value.Row) source.Rows {
-	return func(yield func(value.Row, error) bool) {
-		targets := make([][]value.Row, len(r.plan.Joins))
-		for i, j := range r.plan.Joins {
-			var err error
-			if targets[i], err = r.view(j.View); err != nil {
-				yield(nil, err)
-				return
-			}
-		}
-		r.inTurn(records, func(row value.Row) value.Row { return r.columns(row, targets) })(yield)
-	}
+	return r.inTurn(records, r.columns)
 }
 
 // inTurn yields what leaves of each record, until somebody has had enough.
@@ -205,30 +246,15 @@ func (r *reading) inTurn(records []value.Row, leaves func(value.Row) value.Row) 
 	}
 }
 
-func (r *reading) columns(row value.Row, targets [][]value.Row) value.Row {
-	plan := r.plan
-	joined := make([]record, len(plan.Joins))
-	at := func(join int) record {
-		if join < 0 {
-			return record{plan.View.Class(), row}
-		}
-		return joined[join]
-	}
-	for i, j := range plan.Joins {
-		c := j.View.Class()
-		pointer, key := at(j.From).value(j.Field), index(c, j.Key)
-		joined[i] = record{class: c}
-		if n := slices.IndexFunc(targets[i], func(t value.Row) bool { return same(pointer, t[key]) }); n >= 0 {
-			joined[i].row = targets[i][n]
-		}
-	}
+func (r *reading) columns(row value.Row) value.Row {
+	plan, of := r.plan, r.led(row)
 	out := make(value.Row, 0, len(plan.Columns)+len(plan.Order))
 	for _, c := range plan.Columns {
-		out = append(out, part(at(c.Join).value(c.Field.Name), c.Part))
+		out = append(out, part(of.at(c.Join).value(c.Field.Name), c.Part))
 	}
 	if plan.Unique {
 		for _, o := range plan.Order {
-			out = append(out, at(-1).value(o.Field.Name))
+			out = append(out, of.at(o.Join).value(o.Field.Name))
 		}
 	}
 	return out

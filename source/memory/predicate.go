@@ -132,7 +132,7 @@ func (r *reading) inQuery(f query.InQuery) (test, error) {
 	v := r.plan.Views[f.View-1]
 	records, err := r.view(v)
 	if err == nil && f.Where != nil {
-		records, err = r.keep(records, v.Class(), f.Where)
+		records, err = r.keep(records, f.Where, rootsOf(v.Class()))
 	}
 	var keys []value.Value
 	for _, row := range records {

@@ -2,6 +2,7 @@ package sourcetest
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -103,7 +104,7 @@ func (d *differential) check(t *rapid.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &generator{t: t, d: d, view: view, pool: d.pool[name]}
+	g := &generator{t: t, d: d, as: as, view: view, pool: d.pool[name]}
 	text := g.object(2)
 	filter, err := query.ParseWhere(text, "/where")
 	if err != nil {
@@ -174,7 +175,7 @@ func equalRows(plan *policy.Plan, a, b value.Row) bool {
 func orderText(plan *policy.Plan) []string {
 	out := make([]string, len(plan.Order))
 	for i, o := range plan.Order {
-		if out[i] = o.Field.Name; o.Desc {
+		if out[i] = fmt.Sprint(o.Field.Name, " of ", o.Join); o.Desc {
 			out[i] = "-" + out[i]
 		}
 	}

@@ -17,6 +17,7 @@ import (
 type generator struct {
 	t    *rapid.T
 	d    *differential
+	as   asker
 	view *policy.View
 	pool map[string][]value.Value
 }
@@ -44,14 +45,33 @@ func (g *generator) object(depth int) value.Value {
 			return one(op, value.OfArray(parts))
 		}
 	}
-	first := g.field("field")
+	first, behind := g.field("field"), ""
+	if to := g.behind(first.Name); to != nil {
+		first, g, behind = to.field("field"), to, first.Name+"."
+	}
 	members := []value.Member{g.member(first)}
+	if members[0].Name = behind + members[0].Name; behind != "" {
+		return value.OfObject(members)
+	}
 	if second := g.field("second"); pick(g, "both", false, false, true) {
 		if m := g.member(second); m.Name != members[0].Name {
 			members = append(members, m)
 		}
 	}
 	return value.OfObject(members)
+}
+
+// behind returns a generator over the view that a pointer leads to, now and then; nil for what is none.
+func (g *generator) behind(pointer string) *generator {
+	to, ok := g.view.Pointer(pointer)
+	if !ok || pick(g, "behind", true, false, false) {
+		return nil
+	}
+	v, err := g.as.policy.View(g.as.who, to.Target, "", false)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return &generator{t: g.t, d: g.d, as: g.as, view: v, pool: g.d.pool[to.Target]}
 }
 
 func (g *generator) field(label string) *schema.Field {
@@ -226,10 +246,13 @@ func (g *generator) nearNumber(v value.Value) value.Value {
 func (g *generator) order() []query.Sort {
 	var out []query.Sort
 	for range pick(g, "sorts", 0, 0, 1, 1, 2) {
-		f := g.field("sort")
+		f, path := g.field("sort"), query.Path(nil)
+		if to := g.behind(f.Name); to != nil {
+			f, path = to.field("sort"), query.Path{f.Name}
+		}
 		// A date column of SQLite that holds no date has no place of its own.
 		if !f.Type.Structured() && (g.view.Name() != "untyped" || f.Name != "at") {
-			out = append(out, query.Sort{Path: query.Path{f.Name}, Desc: pick(g, "desc", false, true)})
+			out = append(out, query.Sort{Path: append(path, f.Name), Desc: pick(g, "desc", false, true)})
 		}
 	}
 	return out

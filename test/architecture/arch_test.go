@@ -19,16 +19,18 @@ const module = "github.com/bailiwick-dev/bailiwick"
 // import that is missing from its line, fails the build. docs/architecture.md says the same in words.
 var mayImport = map[string]string{
 	// words: no I/O; they import nothing but words
-	"problem":              "",
-	"value":                "problem",
-	"schema":               "value",
-	"internal/result/mask": "problem value",
-	"query":                "internal/pattern internal/textquery problem value",
+	"problem":               "",
+	"value":                 "problem",
+	"schema":                "value",
+	"internal/result/mask":  "problem value",
+	"query":                 "internal/pattern internal/textquery problem value",
+	"internal/written":      "problem query value",
+	"internal/rules/scan":   "internal/rules/filterfields query schema",
+	"internal/tools/absent": ". query",
 
 	"internal/pattern":    "problem",
 	"internal/fieldcheck": "problem schema value",
 	"internal/textquery":  "problem",
-	"query/written":       "problem query value",
 
 	"internal/plan":  "internal/result/mask query schema value",
 	"internal/trace": "problem",
@@ -38,7 +40,7 @@ var mayImport = map[string]string{
 	"internal/oidc":               "identity problem query value",
 	"internal/typecheck":          "internal/plan internal/result/mask internal/typecheck/typed problem query schema value",
 	"internal/typecheck/typed":    "internal/plan problem query schema value",
-	"policy":                      "change identity internal/plan internal/result/mask internal/rules/calls internal/rules/denylist internal/rules/expression internal/rules/filterfields internal/textquery internal/typecheck problem query schema value write",
+	"policy":                      "change identity internal/plan internal/result/mask internal/rules/calls internal/rules/denylist internal/rules/expression internal/rules/filterfields internal/rules/scan internal/textquery internal/typecheck problem query schema value write",
 	"internal/rules/denylist":     "",
 	"internal/rules/filterfields": "query",
 	"internal/rules/calls":        "identity internal/openapi/classify internal/openapi/request internal/openapi/search internal/openapi/spec internal/openapi/validate internal/openapi/visible internal/rules/denylist internal/rules/expression problem value write",
@@ -97,8 +99,7 @@ var mayImport = map[string]string{
 	"internal/sourcetest/pipelines": "identity internal/plan policy problem query schema source source/sourcetest value",
 
 	// doors to people and agents
-	"tool":                      ". identity internal/argcheck internal/result/shape internal/textquery policy problem query query/written schema tool/absent value",
-	"tool/absent":               ". query",
+	"tool":                      ". identity internal/argcheck internal/result/shape internal/textquery internal/tools/absent internal/written policy problem query schema value",
 	"internal/argcheck":         "problem query value",
 	"internal/tools/apis":       ". identity internal/openapi/describe internal/openapi/response internal/openapi/search internal/openapi/validate internal/rules/calls internal/tools/changes policy problem tool value write",
 	"internal/tools/changes":    ". action change identity internal/review internal/rules/calls policy problem query schema tool value write",

@@ -20,7 +20,7 @@ type asker struct {
 // fieldsOf are the fields that calls name most, so that most calls are answered.
 var fieldsOf = map[string][]string{
 	"users":    {"id", "org_id", "name", "role", "age", "boss_id", "vault_id", "phone"},
-	"issues":   {"id", "title", "status", "estimate", "points", "due", "urgent", "custom", "custom.a", "custom.a.b", "custom.tags", "assignee_id", "vault_id", "deleted_at", "extra"},
+	"issues":   {"id", "title", "status", "estimate", "points", "due", "urgent", "custom", "custom.a", "custom.a.b", "custom.tags", "custom.tags.0", "assignee_id", "vault_id", "deleted_at", "extra", "_id"},
 	"comments": {"id", "issue_id", "author_id", "body"},
 	"shifts":   {"org_id", "day", "slot", "who"},
 	"events":   {"kind", "n", "n", "kind", "hint"},
@@ -35,7 +35,18 @@ func (a *asker) class() string {
 	return pick(a.Rand, "users", "issues", "issues", "issues", "comments", "shifts", "events", "labels", "orgs", "vaults", "isues", "app.issues", "app.vaults", "user", "isue", "nothing")
 }
 
+// behind are paths through pointers: to what is visible, hidden, masked and absent.
+var behind = map[string][]string{
+	"users":    {"boss_id.name", "boss_id.boss_id.role", "boss_id.email", "boss_id.phone", "org_id.name", "vault_id.code"},
+	"issues":   {"assignee_id.name", "assignee_id.age", "assignee_id.boss_id.name", "assignee_id.rank", "assignee_id.born", "vault_id.code", "assignee_id.absent"},
+	"comments": {"issue_id.title", "issue_id.assignee_id.name", "author_id.role", "issue_id.score", "issue_id.extra", "issue_id.custom.a"},
+	"shifts":   {"who.name", "who.boss_id.age"},
+}
+
 func (a *asker) field() string {
+	if own := behind[a.asked]; own != nil && a.IntN(20) == 0 {
+		return pick(a.Rand, own...)
+	}
 	if own := fieldsOf[a.asked]; own != nil && a.IntN(16) > 0 {
 		return pick(a.Rand, own...)
 	}
@@ -47,7 +58,8 @@ func (a *asker) field() string {
 func (a *asker) literal() string {
 	return pick(a.Rand, `null`, `1`, `3`, `-2.25`, `0.5`, `""`, `"a"`, `"A"`, `"crash"`, `"1"`, `"101"`, `"acme"`, `"globex"`, `"Todo"`, `true`, `false`,
 		`"2026-02-01"`, `"2026-01-31T10:00:00Z"`, `9007199254740993`, `1e30`, `{}`, `{"a": 1}`, `[]`, `["x"]`, `"`+uuid(1)+`"`, `"`+uuid(101)+`"`,
-		`{"__type": "Pointer", "className": "users", "objectId": "1"}`, `{"__type": "Pointer", "className": "vaults", "objectId": "1"}`, `2147483648`, `1e400`)
+		`{"__type": "Pointer", "className": "users", "objectId": "1"}`, `{"__type": "Pointer", "className": "vaults", "objectId": "1"}`, `2147483648`, `1e400`,
+		`"todo"`, `{"$date": "2026-01-31T10:00:00Z"}`, `{"$relativeTime": "2 years ago"}`, `{"objectId": "1"}`, `1`, `"a"`, `"Todo"`, `null`)
 }
 
 func (a *asker) list() string {
@@ -70,7 +82,7 @@ func (a *asker) condition() string {
 	case 4:
 		return fmt.Sprintf(`{"$exists": %t}`, a.IntN(2) == 0)
 	case 5:
-		return fmt.Sprintf(`{"$regex": %q, "$options": %q}`, pick(a.Rand, "^a", "crash", "[^a]", `\bx`, "é", ".*", "(a|b)+"), pick(a.Rand, "", "i", "m"))
+		return fmt.Sprintf(`{"$regex": %q, "$options": %q}`, pick(a.Rand, "^a", "crash", "[^a]", `\bx`, "é", ".*", "(a|b)+", "/a/i"), pick(a.Rand, "", "i", "m"))
 	case 6:
 		return fmt.Sprintf(`{"$startsWith": %q}`, pick(a.Rand, "", "a", "cr", "é", "00000000"))
 	case 7:
@@ -172,7 +184,7 @@ func (a *asker) call() tool.Request {
 		maybe(`"keys": %s`, a.fields(4))
 		maybe(`"include": [%q]`, a.pointer())
 		maybe(`"order": %q`, pick(a.Rand, "", "-")+a.field())
-		maybe(`"limit": %d`, 1+a.IntN(4))
+		maybe(`"limit": %s`, pick(a.Rand, `1`, `1`, `1`, `2`, `2`, `"2"`, `3`, `"4"`, `5000`))
 		maybe(`"skip": %d`, a.IntN(4))
 		maybe(`"format": %q`, pick(a.Rand, "csv", "markdown", "table", "json"))
 		maybe(`"apply_canonical_filter": %t`, a.IntN(2) == 0)

@@ -285,7 +285,7 @@ func (b *builder) named() bool {
 	}
 	key := b.plan.View.Key()
 	for i, v := range b.last {
-		if v.IsNull() && slices.Contains(key, b.plan.Order[i].Field.Name) {
+		if o := b.plan.Order[i]; v.IsNull() && o.Join < 0 && slices.Contains(key, o.Field.Name) {
 			return false
 		}
 	}

@@ -40,6 +40,7 @@ type draft struct {
 	class  string
 	stages []value.Value
 	plan   policy.Plan
+	as     asker
 	ended  bool // what comes next would depend on an order that isn't said: among objects, or among lists
 }
 
@@ -92,7 +93,7 @@ func (g *generator) bind(class string, stages []value.Value) (policy.Permit, err
 
 // pipeline draws 1 to n stages over a class; after are those that come before them.
 func (g *generator) pipeline(class string, before []value.Value, n int) draft {
-	d := draft{class: class, stages: slices.Clip(before)}
+	d := draft{as: g.as, class: class, stages: slices.Clip(before)}
 	if permit, err := g.bind(class, append(d.stages, members("$match", members()))); err == nil {
 		d.plan, _ = permit.Plan()
 	} else {
@@ -167,6 +168,29 @@ func (d draft) columns() scope {
 			continue
 		}
 		out = append(out, column{c.Path.String(), c.Type, c.List, c.ID})
+		if c.Class != "" && !c.Type.Structured() {
+			out = append(out, d.behind(c.Key()+".", c.Class, 2)...)
+		}
+	}
+	return out
+}
+
+// behind are fields of the record that a pointer leads to: all, and those that the pointers among them lead to.
+func (d draft) behind(prefix, class string, hops int) (out scope) {
+	v, err := d.as.policy.View(d.as.who, class, "", false)
+	if err != nil || hops == 0 {
+		return nil
+	}
+	for _, f := range v.Fields() {
+		if strings.ContainsAny(f.Name, ".$") || strings.HasPrefix(f.Name, deviation) || v.Mask(f.Name) != nil {
+			continue
+		}
+		if f.Type != schema.Array && f.Type != schema.JSON {
+			out = append(out, column{prefix + f.Name, f.Type, false, v.ID(f.Name)})
+		}
+		if p, ok := v.Pointer(f.Name); ok {
+			out = append(out, d.behind(prefix+f.Name+".", p.Target, hops-1)...)
+		}
 	}
 	return out
 }

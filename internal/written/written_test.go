@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/internal/written"
 	"github.com/bailiwick-dev/bailiwick/problem"
-	"github.com/bailiwick-dev/bailiwick/query/written"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 

@@ -1,0 +1,98 @@
+package typecheck
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// maxBehind is the most records that the paths of one query lead to: SQLite joins 64 tables.
+const maxBehind = 16
+
+// behind makes path nameable where it leads through pointers: it joins the record that each of them leads to, through
+// its view, whose fields become hidden columns. A record that is there already isn't joined again.
+func (r *records) behind(path query.Path, at string) error {
+	for n := 1; n < len(path); n++ {
+		i := r.shape.Find(path[:n].String())
+		if i < 0 {
+			continue
+		}
+		c := r.shape.Columns[i]
+		switch {
+		case c.Class == "" || c.Type.Structured():
+			continue
+		case c.Mask != nil:
+			return mask.Refuse(path[:n].String(), at)
+		case r.shape.Find(path[:n+1].String()) >= 0:
+			continue // it is joined, or stages made an object of it
+		case n > query.MaxHops:
+			return problem.Invalid(at, "%s follows more than %d pointers", path, query.MaxHops)
+		}
+		if r.joined++; r.joined > maxBehind {
+			return problem.Invalid(at, "the paths of a query lead to at most %d other records", maxBehind)
+		}
+		if err := r.follow(i, path[:n], path[n:], at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// follow joins the record that column i leads to, which is called path. rest is what is asked of it.
+func (r *records) follow(i int, path, rest query.Path, at string) error {
+	c := r.shape.Columns[i]
+	to, err := r.relations.Open(c.Class, at)
+	if err != nil {
+		return err
+	}
+	right := r.start(to)
+	if right.shape.Find(rest[0]) < 0 {
+		_, _, _, err := to.Scope.Field(rest, at)
+		return err
+	}
+	key, err := right.Field(query.Path{c.ClassKey}, at)
+	if err != nil {
+		return err
+	}
+	on, err := pair(r.column(i, at), key)
+	if err != nil {
+		return err
+	}
+	j := &plan.Join{Right: right.program, On: []plan.Pair{on}, Keep: true, Shape: *r.shape}
+	j.Shape.Columns = slices.Clone(r.shape.Columns)
+	width := len(r.shape.Columns)
+	for _, c := range right.shape.Columns {
+		c.Behind, c.Path, c.NotNull = append(slices.Clone(path), c.Path...), nil, false
+		j.Shape.Columns = append(j.Shape.Columns, c)
+	}
+	if len(j.Shape.Columns) > MaxColumns {
+		return problem.Invalid(at, "the records and those that paths lead to would have %d fields; at most %d", len(j.Shape.Columns), MaxColumns)
+	}
+	if len(to.Key) != 1 || to.Key[0] != c.ClassKey { // several records may hold the same value
+		j.Shape.Order = slices.Clone(j.Shape.Order)
+		for _, o := range right.shape.Order {
+			j.Shape.Order = append(j.Shape.Order, plan.Place{Column: width + o.Column, Desc: o.Desc})
+		}
+	}
+	r.add(j)
+	return nil
+}
+
+// numbered returns a note that the parts of a path that are numbers, or ask for a length, are names like others.
+func numbered(f *schema.Field, path, rest query.Path, at string) string {
+	for _, part := range rest {
+		if part != "" && part[0] >= '0' && part[0] <= '9' {
+			return fmt.Sprintf("%s: %s looks for a member called %q; lists have no numbered parts: $elemMatch asks for any element, and an expression takes one with "+
+				`{"$arrayElemAt": ["$%s", %s]}`, at, path, part, f.Name, part)
+		}
+	}
+	if last := rest[len(rest)-1]; last == "length" {
+		return fmt.Sprintf(`%s: %s looks for a member called %q; {"$size": n} asks for the length of a list`, at, path, last)
+	}
+	return ""
+}

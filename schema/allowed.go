@@ -1,0 +1,44 @@
+package schema
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// Allowed returns the values of the field's enum or check constraint, as text; nil where it has none.
+func (f *Field) Allowed() []string {
+	if f == nil || f.Values == nil {
+		return nil
+	}
+	texts := make([]string, len(f.Values))
+	for i, v := range f.Values {
+		texts[i] = v.String()
+	}
+	return texts
+}
+
+// Holds reports whether the source lets the field hold the value that text writes, as far as it tells.
+func (f *Field) Holds(text string) bool {
+	if f.Values != nil {
+		return slices.Contains(f.Allowed(), text)
+	}
+	switch f.Type {
+	case Integer:
+		_, err := strconv.ParseInt(text, 10, 64)
+		return err == nil
+	case Double, Decimal:
+		_, err := strconv.ParseFloat(text, 64)
+		return err == nil
+	case Boolean:
+		return text == "true" || text == "false"
+	case Date, Day:
+		_, ok := value.OfDateText(text)
+		return ok
+	case UUID:
+		_, ok := value.OfUUIDText(text)
+		return ok
+	}
+	return true
+}
