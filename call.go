@@ -12,6 +12,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/remark"
 	"github.com/bailiwick-dev/bailiwick/internal/result/redact"
 	"github.com/bailiwick-dev/bailiwick/internal/result/shape"
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
@@ -57,8 +58,8 @@ type Call struct {
 	uses    policy.Uses
 	from    string // the class that was read, as "source.Class"
 	did     string // the outcome of a call that ended well; "" for audit.OK
-	notes   []string
-	empty   query.Query // the query that was answered with nothing; nil for none
+
+	remark.Remarks
 
 	progress func(done, total float64, message string)
 }
@@ -164,6 +165,9 @@ func (c *Call) Progress(done, total float64, message string) {
 // From returns the class that was read last, as "source.Class"; "" when none was.
 func (c *Call) From() string { return c.from }
 
+// Time returns when the call began, in UTC.
+func (c *Call) Time() time.Time { return c.record.Time }
+
 // asked notes the class that a call names, as far as a record wants to keep it.
 func (c *Call) asked(name string) {
 	const most = 128
@@ -194,7 +198,7 @@ func (c *Call) Read(ctx context.Context, q *query.Find) (*shape.Page, error) {
 	if page.More {
 		page.Cursor = c.gateway.cursors.Seal(page.Next, bound(c.policy, c.who, q))
 	}
-	c.found(q, page.Count == 0)
+	c.Found(q, page.Count == 0)
 	c.record.Rows += page.Count
 	return page, nil
 }
@@ -219,7 +223,7 @@ func (c *Call) Count(ctx context.Context, q *query.Count) (n int64, notes []stri
 		return 0, nil, err
 	}
 	n, err = shaped(ctx, func() (int64, error) { return shape.Count(rows) })
-	c.found(q, err == nil && n == 0)
+	c.Found(q, err == nil && n == 0)
 	return n, rows.Plan().Notes, err
 }
 
@@ -235,7 +239,7 @@ func (c *Call) Aggregate(ctx context.Context, q *query.Pipeline) (*shape.Page, e
 		return nil, err
 	}
 	page.More = page.More && rows.Plan().Auto
-	c.found(q, page.Nothing())
+	c.Found(q, page.Nothing())
 	c.record.Rows += page.Count
 	return page, nil
 }
@@ -254,7 +258,7 @@ func (c *Call) Export(ctx context.Context, q query.Query, out io.Writer, o shape
 		o.Budget = cmp.Or(c.gateway.options.Budget, shape.DefaultBudget)
 	}
 	done, err := shaped(ctx, func() (shape.Exported, error) { return shape.Export(out, rows, o) })
-	c.found(q, err == nil && done.Count == 0)
+	c.Found(q, err == nil && done.Count == 0)
 	c.record.Rows += done.Count
 	return done, err
 }

@@ -24,7 +24,7 @@ func (c *class) mask(p *Policy, fail func(string, ...any)) {
 		kind, f := c.rule.Mask[name], c.Field(name)
 		switch {
 		case f == nil:
-			fail("mask.%s: there is no such field%s", name, problem.DidYouMean(problem.Nearest(name, fieldNames(c.Fields), 2)))
+			fail("mask.%s: there is no such field%s", name, problem.DidYouMean(problem.Nearest(name, c.FieldNames(), 2)))
 		case c.seen[name] == nil:
 			fail("mask.%s: the field can't be seen at all; take it out", name)
 		case !slices.Contains([]Mask{Partial, Hash, Null}, kind):

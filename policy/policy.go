@@ -172,7 +172,7 @@ func (c *class) fields(fail func(string, ...any)) {
 	known := func(key string, names []string) {
 		for _, n := range names {
 			if c.Field(n) == nil {
-				fail("%s: there is no field %q%s", key, n, problem.DidYouMean(problem.Nearest(n, fieldNames(c.Fields), 2)))
+				fail("%s: there is no field %q%s", key, n, problem.DidYouMean(problem.Nearest(n, c.FieldNames(), 2)))
 			}
 		}
 	}
@@ -290,12 +290,4 @@ func (c *class) visibleTo(who identity.Principal) (kind string, ok bool) {
 		return "no_visible_field", false
 	}
 	return "", true
-}
-
-func fieldNames(fields []schema.Field) []string {
-	names := make([]string, len(fields))
-	for i, f := range fields {
-		names[i] = f.Name
-	}
-	return names
 }

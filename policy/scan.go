@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/scan"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -46,23 +45,10 @@ func (p *Policy) scans(planned *Plan) error {
 func (p *Policy) access(planned *Plan) Access {
 	v, where := planned.View, []query.Filter{planned.Where}
 	if planned.Program != nil {
-		where = leading(planned.Program)
+		where = planned.Program.Leading()
 	}
 	a := scan.Of(scan.Class{Name: v.name, Class: v.Class(), Fields: v.Fields(), Field: v.Field, Found: planned.Search != nil, Where: where,
 		Open: func(f *schema.Field) bool { return v.Mask(f.Name) == nil }})
 	a.Refused = a.Scan && p.refuseScans && !v.class.rule.AllowScan
 	return a
-}
-
-// leading returns the filters that a program begins with.
-func leading(p *plan.Program) []query.Filter {
-	var out []query.Filter
-	for _, s := range p.Stages {
-		f, ok := s.(*plan.Filter)
-		if !ok {
-			break
-		}
-		out = append(out, f.Where)
-	}
-	return out
 }

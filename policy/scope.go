@@ -20,7 +20,7 @@ func (s ruleScope) Field(path query.Path, at string) (*schema.Field, string, int
 		return f, path[0], 1, nil
 	}
 	return nil, "", 0, &problem.Error{Code: problem.InvalidQuery, Pointer: at, Detail: fmt.Sprintf("unknown field %q", problem.Cut(path[0])),
-		Near: problem.Nearest(path[0], slices.DeleteFunc(fieldNames(s.Fields), denylist.Internal), 3)}
+		Near: problem.Nearest(path[0], slices.DeleteFunc(s.FieldNames(), denylist.Internal), 3)}
 }
 
 // ID implements bind.Scope.

@@ -35,7 +35,7 @@ func (c *class) compileTenant(t *TenantRule, expressions *expression.Compiler, f
 		case t.Field != "" || t.Is != "":
 			fail("tenant: through stands alone, without field and is")
 		case c.Field(t.Through) == nil:
-			fail("tenant.through: there is no field %q%s", t.Through, problem.DidYouMean(problem.Nearest(t.Through, fieldNames(c.Fields), 2)))
+			fail("tenant.through: there is no field %q%s", t.Through, problem.DidYouMean(problem.Nearest(t.Through, c.FieldNames(), 2)))
 		case out.through == nil:
 			fail("tenant.through: %s is not a pointer to another class", t.Through)
 		case out.through.target.rule.Tenant == nil:
@@ -44,7 +44,7 @@ func (c *class) compileTenant(t *TenantRule, expressions *expression.Compiler, f
 		return out
 	}
 	if out.field = c.Field(t.Field); out.field == nil {
-		fail("tenant.field: there is no field %q%s", t.Field, problem.DidYouMean(problem.Nearest(t.Field, fieldNames(c.Fields), 2)))
+		fail("tenant.field: there is no field %q%s", t.Field, problem.DidYouMean(problem.Nearest(t.Field, c.FieldNames(), 2)))
 	}
 	is := t.Is
 	if is == "" {

@@ -63,6 +63,15 @@ func (c *Class) Field(name string) *Field {
 	return nil
 }
 
+// FieldNames returns the names of the fields, in their order.
+func (c *Class) FieldNames() []string {
+	names := make([]string, len(c.Fields))
+	for i := range c.Fields {
+		names[i] = c.Fields[i].Name
+	}
+	return names
+}
+
 // A Field is one column of a Class.
 type Field struct {
 	Name        string

@@ -34,6 +34,19 @@ func (p *Program) Out() Shape {
 	return p.Base
 }
 
+// Leading returns the filters that p begins with.
+func (p *Program) Leading() []query.Filter {
+	var out []query.Filter
+	for _, s := range p.Stages {
+		f, ok := s.(*Filter)
+		if !ok {
+			break
+		}
+		out = append(out, f.Where)
+	}
+	return out
+}
+
 // A Shape is the columns of the records between two stages, and their order.
 type Shape struct {
 	Columns []Column

@@ -24,6 +24,7 @@ var mayImport = map[string]string{
 	"schema":                "value",
 	"internal/result/mask":  "problem value",
 	"query":                 "internal/pattern internal/textquery problem value",
+	"internal/remark":       "query",
 	"internal/written":      "problem query value",
 	"internal/rules/scan":   "internal/rules/filterfields query schema",
 	"internal/tools/absent": ". query",
@@ -64,7 +65,7 @@ var mayImport = map[string]string{
 	"internal/result/shape":       "internal/result/redact policy problem value",
 	"audit":                       "problem value",
 	"limit":                       "problem",
-	".":                           "audit change identity internal/functions internal/openapi/response internal/openapi/validate internal/policyreport internal/result/mask internal/result/redact internal/result/shape internal/review internal/review/visibility internal/rules/calls internal/rules/schemacheck internal/rules/writes internal/trace limit policy problem query schema source value write",
+	".":                           "audit change identity internal/functions internal/openapi/response internal/openapi/validate internal/policyreport internal/remark internal/result/mask internal/result/redact internal/result/shape internal/review internal/review/visibility internal/rules/calls internal/rules/schemacheck internal/rules/writes internal/trace limit policy problem query schema source value write",
 
 	// doors to data
 	"internal/functions":            "change internal/rules/writes problem source value write",
