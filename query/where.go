@@ -69,6 +69,8 @@ func (o operand) conditions() []Filter {
 			part = m.operator(Path{}, o.v)
 		case m.name == "$expr":
 			m.condition()
+		case slices.Contains(logicalOps, "$"+strings.ToLower(m.name)) && len(m.v.List()) > 0 && m.v.List()[0].Kind() == value.Object:
+			m.refuse(hinted(m.at, fmt.Sprintf("%q is no field that holds a list of conditions", m.name), "Write $"+strings.ToLower(m.name)+"."))
 		case strings.HasPrefix(m.name, "$"):
 			part = m.logical()
 		default:

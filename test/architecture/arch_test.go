@@ -171,6 +171,7 @@ var mayImport = map[string]string{
 	"internal/demo/api":     "",
 	"internal/testservices": "",
 	"test/bench":            "",
+	"test/agent":            "",
 
 	// what embedding programs look like: they may use what the module shows
 	"examples/embed": "*",

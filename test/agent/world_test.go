@@ -1,0 +1,81 @@
+package agent
+
+import (
+	"context"
+	"database/sql"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/demo"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
+	"github.com/bailiwick-dev/bailiwick/limit"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/tool"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+func reader() identity.Principal {
+	return identity.Principal{ID: "token:1", Owner: "ann", Tenant: demo.Acme, Scopes: []identity.Scope{identity.Read}}
+}
+
+// tracker is the demo as an agent of acme has it, and the database itself.
+func tracker(t *testing.T) (*tool.Set, *sql.DB) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "tracker.db")
+	if err := demo.Create(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Parse(filepath.Join(filepath.Dir(path), "bailiwick.yaml"), []byte(demo.Config), func(string) (string, bool) { return "", false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return served(t, "tracker", path, c.Rules)
+}
+
+// served puts the tools on a database of SQLite.
+func served(t *testing.T, name, path string, rules policy.Rules) (*tool.Set, *sql.DB) {
+	t.Helper()
+	src, err := sqldriver.OpenSQLite(t.Context(), name, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { src.Close() })
+	g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{name: src}, Rules: rules, Audit: forgetful{},
+		Secret: make([]byte, 32), Now: demo.Clock, Limits: limit.Options{PerMinute: 1e9, Burst: 1e9}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := tool.NewSet(g, tool.Data(tool.Options{})...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return set, db
+}
+
+// forgetful is an audit log whose records nobody reads.
+type forgetful struct{}
+
+func (forgetful) Append(context.Context, *audit.Record) error { return nil }
+
+// request reads "tool {arguments}".
+func request(t *testing.T, line string) tool.Request {
+	t.Helper()
+	name, arguments, _ := strings.Cut(line, " ")
+	args, err := value.Read([]byte(arguments), 0)
+	if err != nil {
+		t.Fatal(line, err)
+	}
+	return tool.Request{Name: name, Arguments: args}
+}
+
