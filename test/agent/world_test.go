@@ -78,4 +78,3 @@ func request(t *testing.T, line string) tool.Request {
 	}
 	return tool.Request{Name: name, Arguments: args}
 }
-
