@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/response"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
@@ -34,10 +35,10 @@ func (m *masks) restore(body value.Value) value.Value {
 func (m *masks) walk(v, was, is value.Value, at string) value.Value {
 	switch v.Kind() {
 	case value.String:
-		if v.Text() != response.Masked {
+		if !strings.Contains(v.Text(), response.Masked) {
 			return v
 		}
-		if was.Kind() != value.String || was.Text() != response.Masked || is.IsNull() {
+		if was.Kind() != value.String || was.Text() != v.Text() || is.IsNull() || strings.Contains(is.Text(), response.Masked) {
 			m.refuse(at)
 			return v
 		}

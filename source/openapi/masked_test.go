@@ -12,8 +12,8 @@ import (
 // TestMasks has rows of what is there, as it is seen, and what is sent back → what goes out, or the place of a mask that
 // stands for nothing.
 func TestMasks(t *testing.T) {
-	const raw = `{"token":"s","pin":7,"env":[{"name":"A","value":"1"},{"name":"KEY","value":"k"},{"name":"TWICE","value":"x"},{"name":"TWICE","value":"y"}],"rows":[{"id":"1","key":"PW","value":"p"}],"plain":["a"]}`
-	const seen = `{"token":"[masked]","pin":"[masked]","env":[{"name":"A","value":"1"},{"name":"KEY","value":"[masked]"},{"name":"TWICE","value":"[masked]"},{"name":"TWICE","value":"[masked]"}],"rows":[{"id":"1","key":"PW","value":"[masked]"}],"plain":["[masked]"]}`
+	const raw = `{"token":"s","pin":7,"env":[{"name":"A","value":"1"},{"name":"KEY","value":"k"},{"name":"TWICE","value":"x"},{"name":"TWICE","value":"y"}],"rows":[{"id":"1","key":"PW","value":"p"}],"plain":["a"],"url":"x://u:p@h","own":"is [masked]"}`
+	const seen = `{"token":"[masked]","pin":"[masked]","env":[{"name":"A","value":"1"},{"name":"KEY","value":"[masked]"},{"name":"TWICE","value":"[masked]"},{"name":"TWICE","value":"[masked]"}],"rows":[{"id":"1","key":"PW","value":"[masked]"}],"plain":["[masked]"],"url":"x://[masked]@h","own":"is [masked]"}`
 	for _, tt := range []struct{ body, want string }{
 		{`{"token":"t"}`, `{"token":"t"}`},
 		{`{"token":"[masked]","pin":"[masked]"}`, `{"token":"s","pin":7}`},
@@ -27,6 +27,9 @@ func TestMasks(t *testing.T) {
 		{`{"rows":[{"id":"1","key":"PW","value":"[masked]"}]}`, `{"rows":[{"id":"1","key":"PW","value":"p"}]}`},
 		{`{"rows":[{"id":"1","key":"SHOWN","value":"[masked]"}]}`, `/body/rows/0/value`}, // the name decides what is masked
 		{`{"rows":[{"id":"1","value":"[masked]"}]}`, `/body/rows/0/value`},
+		{`{"url":"x://[masked]@h"}`, `{"url":"x://u:p@h"}`},
+		{`{"url":"x://[masked]@other"}`, `/body/url`}, // it is another text
+		{`{"own":"is [masked]"}`, `/body/own`},        // a credential of the gateway's, which nobody reads
 		{`{"plain":["[masked]"]}`, `/body/plain/0`},
 		{`{"note":"[masked]"}`, `/body/note`},
 		{`{"note":{"token":"[masked]"}}`, `/body/note/token`}, // it stands elsewhere

@@ -22,6 +22,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -117,6 +118,9 @@ func (a *Answer) json(w *walker, op *spec.Operation, read value.Value, header ht
 	if len(w.masked) > 0 {
 		a.note("masked, for their names are those of credentials: %s", some(w.masked))
 	}
+	if w.shaped > 0 {
+		a.note("parts of %d texts are masked, for they look like credentials", w.shaped)
+	}
 	p := newPager(w.v, op, w.o.Arguments)
 	p.tell(body, header)
 	l := mainList(body)
@@ -158,7 +162,7 @@ func (a *Answer) plain(w *walker, op *spec.Operation, r *client.Response, media 
 	}
 	if isText {
 		c := &cutter{}
-		a.Body, a.HasBody = c.fit(value.OfString(strings.ToValidUTF8(string(r.Body), "\uFFFD")), max(w.o.Budget, MinBudget), ""), true
+		a.Body, a.HasBody = c.fit(value.OfString(denylist.Mask(strings.ToValidUTF8(string(r.Body), "\uFFFD"), Masked)), max(w.o.Budget, MinBudget), ""), true
 		a.Part, a.Notes = len(c.cuts) > 0, append(a.Notes, c.notes(nil)...)
 		return nil
 	}

@@ -254,6 +254,13 @@ masked, for their names are those of credentials: credentials, otp`},
 		{`{"env":[{"name":"DB_PASSWORD","value":"v"},{"name":"HOST","value":"h"},{"key":"otp","value":1}]}`,
 			`{"env":[{"name":"DB_PASSWORD","value":"[masked]"},{"name":"HOST","value":"h"},{"key":"otp","value":"[masked]"}]} 3/3
 masked, for their names are those of credentials: DB_PASSWORD, otp`},
+		{`{"JoinTokens":{"Worker":"a","Manager":"b"},"UnlockKey":"k","DATABASE_URL":"d","ssh_key":"s","kubeconfig":"c","tokens":["a",1],"auth":{"pass":"p"},"usage":{"tokens":7}}`,
+			`{"JoinTokens":{"Worker":"[masked]","Manager":"[masked]"},"UnlockKey":"[masked]","DATABASE_URL":"[masked]","ssh_key":"[masked]","kubeconfig":"[masked]","tokens":["[masked]",1],"auth":{"pass":"[masked]"},"usage":{"tokens":7}} 2/2
+masked, for their names are those of credentials: JoinTokens, UnlockKey, DATABASE_URL, ssh_key, kubeconfig, tokens, pass`},
+		{`{"env":[{"key":"DB_PASS","value":"v"},{"name":"STRIPE_KEY","value":"w"}],"text":"A=1\nSTRIPE_KEY=x","list":["ghp_0123456789abcdef0123"],"url":"postgres://u:p@h/d"}`,
+			`{"env":[{"key":"DB_PASS","value":"[masked]"},{"name":"STRIPE_KEY","value":"[masked]"}],"text":"A=1\nSTRIPE_KEY=[masked]","list":["[masked]"],"url":"postgres://[masked]@h/d"} 1/1
+masked, for their names are those of credentials: DB_PASS, STRIPE_KEY
+parts of 3 texts are masked, for they look like credentials`},
 		{`{"lead":{"phrase":"p"},"internal":{"a":1},"x":{"internal":2}}`, `{"lead":{"phrase":"[masked]"},"x":{}}
 masked, for their names are those of credentials: phrase`},
 		{`{"credentials":{"salary":"1"}}`, `{"credentials":{}}`},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -17,7 +18,8 @@ type walker struct {
 	nodes  map[string]*node
 	masked []string
 
-	covered int // how many values were masked
+	covered int // how many values were masked by their names
+	shaped  int // and how many texts, in part, for what they look like
 }
 
 // A mark is what a name alone decides.
@@ -74,6 +76,10 @@ func (w *walker) walk(val value.Value, n *node, c cover) (value.Value, bool) {
 		if c != open && val.Text() != "" {
 			w.covered++
 			return value.OfString(Masked), true
+		}
+		if text := denylist.Mask(val.Text(), Masked); text != val.Text() {
+			w.shaped++
+			return value.OfString(text), true
 		}
 	case value.Int, value.Decimal, value.Float:
 		if c == numbers {

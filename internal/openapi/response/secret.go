@@ -1,42 +1,19 @@
 package response
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
 )
 
-// Secret reports whether a name says that its value is a credential: what rules/denylist denies in databases, and what
-// further names carry them between programs. The token of a next page is none.
-func Secret(name string) bool {
-	words := denylist.Words(name)
-	if last := words[len(words)-1]; last == "token" && slices.ContainsFunc(words, func(w string) bool { return slices.Contains(paging, w) }) {
-		return false
-	}
-	if denylist.Credential(name) {
-		return true
-	}
-	for _, w := range words {
-		if slices.Contains(carriers, w) {
-			return true
-		}
-	}
-	joined := strings.Join(words, "")
-	return slices.ContainsFunc(keys, func(key string) bool { return strings.Contains(joined, key) })
-}
-
-var (
-	paging   = []string{"page", "next", "prev", "previous", "continuation", "sync", "skip", "cursor"}
-	carriers = []string{"authorization", "cookie", "cookies", "bearer", "jwt", "pwd", "cvv", "cvc", "pin"}
-	keys     = []string{"accesskey", "signingkey", "encryptionkey", "sessionid", "connectionstring", "connectionurl"}
-)
+// Secret reports whether a name says that its texts are credentials; see denylist.Carrier.
+func Secret(name string) bool { return denylist.Carrier(name) }
 
 // coverOf says how a value leaves whose name is that of a credential. Numbers stay (expires_in, token_count), but for
 // those that are the secret.
 func coverOf(name string) cover {
 	for _, w := range denylist.Words(name) {
-		if w == "ssn" || w == "totp" || w == "pin" || w == "cvv" || w == "cvc" || strings.HasPrefix(w, "otp") || strings.HasPrefix(w, "pass") {
+		if w == "ssn" || w == "totp" || w == "pwd" || w == "pin" || w == "cvv" || w == "cvc" || strings.HasPrefix(w, "otp") || strings.HasPrefix(w, "pass") {
 			return numbers
 		}
 	}

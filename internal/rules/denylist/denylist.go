@@ -1,4 +1,4 @@
-// Package denylist knows the fields that are never seen by their names: the floor under all rules.
+// Package denylist knows credentials by their names and by their shapes: the floor under all rules.
 //
 // It stands below policy, inside of it.
 package denylist
@@ -16,29 +16,6 @@ var parseInternal = []string{"_hashed_password", "_session_token", "_sessionToke
 // Internal reports whether a field belongs to the machinery of its source and is never shown.
 func Internal(name string) bool {
 	return slices.Contains(parseInternal, name) || strings.HasPrefix(name, "_auth_data")
-}
-
-// Credential reports whether a field's name says that it holds a credential: the floor under all rules, which
-// only an explicit lift removes.
-func Credential(name string) bool {
-	words := Words(name)
-	joined := strings.Join(words, "_")
-	for _, part := range []string{"password", "passwd", "passphrase", "apikey", "privatekey"} {
-		if strings.Contains(strings.ReplaceAll(joined, "_", ""), part) {
-			return true
-		}
-	}
-	for _, w := range words {
-		switch w {
-		case "secret", "secrets", "token", "salt", "ssn", "totp", "credential", "credentials":
-			return true
-		}
-		if strings.HasPrefix(w, "otp") {
-			return true
-		}
-	}
-	last := words[len(words)-1]
-	return len(words) > 1 && (last == "hash" || last == "digest")
 }
 
 // Words takes an identifier apart at its separators and at its humps: apiKey and API_KEY are api, key.
