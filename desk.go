@@ -151,7 +151,7 @@ func (d *desk) approve(ctx context.Context, name, id string, v change.Verdict) (
 			return done, err
 		}
 		// What is decided is recorded before anything of it happens.
-		if err := d.gateway.note(ctx, done, change.PartyOf(d.who), &audit.Record{Tool: "changes/approved", Outcome: audit.Approved}); err != nil {
+		if err := d.gateway.note(ctx, done, change.PartyOf(d.who), &audit.Record{Tool: "changes/approved", Outcome: audit.Approved, Kind: map[bool]string{true: "break_glass"}[v.Broken]}); err != nil {
 			return nil, err
 		}
 		return d.gateway.settleSoon(ctx, done)

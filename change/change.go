@@ -168,8 +168,9 @@ type Receipt struct {
 type Step struct {
 	State   State     `json:"state"`
 	Event   EventKind `json:"event"`
-	By      string    `json:"by,omitzero"`      // the name of the human or the agent; "" for the server itself
-	Comment string    `json:"comment,omitzero"` // likewise in their words
-	Digest  string    `json:"digest,omitzero"`  // that the step was about
+	By      string    `json:"by,omitzero"`          // the name of the human or the agent; "" for the server itself
+	Comment string    `json:"comment,omitzero"`     // likewise in their words
+	Digest  string    `json:"digest,omitzero"`      // that the step was about
+	Broken  bool      `json:"break_glass,omitzero"` // decided past the rules
 	At      time.Time `json:"at"`
 }

@@ -62,7 +62,7 @@ func (q *Queue) Approve(ctx context.Context, id string, who identity.Principal, 
 	if v.Broken || len(c.Approvers()) >= c.Need {
 		event = EventApproved
 	}
-	if err := q.move(ctx, c, event, Step{By: by.Owner, Comment: loud(d)}, Guard{Unexpired: true}); err != nil {
+	if err := q.move(ctx, c, event, Step{By: by.Owner, Comment: loud(d), Broken: d.Broken}, Guard{Unexpired: true}); err != nil {
 		return nil, err
 	}
 	return c, nil

@@ -297,6 +297,10 @@ func TestBreakGlass(t *testing.T) {
 	if err != nil || done.State != change.Granted || !done.Decisions[0].Broken || done.History[1].Comment != "BREAK GLASS: fire" {
 		t.Error(done, err)
 	}
+	events, err := h.store.Events(t.Context(), 0, 100)
+	if err != nil || !events[len(events)-1].Broken || events[len(events)-2].Broken {
+		t.Errorf("the event doesn't say so: %+v %v", events[len(events)-1], err)
+	}
 }
 
 // TestApprovals: as many people as are needed, each once, about what they saw.

@@ -99,6 +99,7 @@ type Event struct {
 	State  State     `json:"state"` // after it
 	By     string    `json:"by,omitzero"`
 	Tenant string    `json:"tenant,omitzero"`
-	Agent  string    `json:"agent"` // the principal that proposed
+	Agent  string    `json:"agent"`                // the principal that proposed
+	Broken bool      `json:"break_glass,omitzero"` // decided past the rules: whoever is told of any event is told of it
 	At     time.Time `json:"at"`
 }

@@ -71,7 +71,7 @@ func (c *Console) record(v *visit) error {
 	}
 	now := c.now().UTC()
 	s := usagelog.Search{To: now.Add(time.Minute), Agent: q.Get("agent"), Tool: q.Get("tool"), Class: q.Get("class"), Outcome: q.Get("outcome"), Text: q.Get("q"),
-		Tenant: v.who.Tenant, Tenanted: v.who.Tenant != "" && !v.who.Has(identity.Operator), Limit: recordSize}
+		Tenant: v.who.Tenant, Tenanted: v.who.Tenant != "", Limit: recordSize}
 	for _, one := range periods() {
 		if one.key == p.Days {
 			s.From = now.Add(-time.Duration(one.days) * 24 * time.Hour)

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -170,6 +171,12 @@ func (t *Tokens) Create(ctx context.Context, by Principal, want Token) (Token, s
 	if len(want.Scopes) == 0 {
 		want.Scopes = []Scope{Read}
 	}
+	if by.Tenant != "" && want.Tenant == "" {
+		want.Tenant = by.Tenant
+	}
+	if !manages(by, want) {
+		return Token{}, "", &problem.Error{Code: problem.PermissionDenied, Kind: "tenant", Detail: "An operator of " + quote(by.Tenant) + " makes tokens of that tenant alone"}
+	}
 	if want.Expires.IsZero() {
 		want.Expires = now.Add(TokenLife)
 	}
@@ -193,21 +200,35 @@ func (t *Tokens) Create(ctx context.Context, by Principal, want Token) (Token, s
 	return Token{}, "", err
 }
 
-// List returns all tokens, in order of Created.
+// List returns the tokens that by manages, in order of Created: all of them, or those of by's tenant.
 func (t *Tokens) List(ctx context.Context, by Principal) ([]Token, error) {
 	if err := mayManage(by); err != nil {
 		return nil, err
 	}
-	return t.store.Tokens(ctx)
+	all, err := t.store.Tokens(ctx)
+	return slices.DeleteFunc(all, func(k Token) bool { return !manages(by, k) }), err
 }
 
-// Revoke ends a token: at once for those who use the same store value, within a second in other processes.
+// Revoke ends a token: at once for those who use the same store value, within a second in other processes. For an operator
+// of a tenant there are no tokens but that tenant's.
 func (t *Tokens) Revoke(ctx context.Context, by Principal, id string) error {
 	if err := mayManage(by); err != nil {
 		return err
 	}
+	if by.Tenant != "" {
+		all, err := t.byID(ctx)
+		if err != nil {
+			return storeFailed(err)
+		}
+		if !manages(by, all[id]) {
+			return problem.New(problem.NotFound, "There is no such token")
+		}
+	}
 	return t.store.RevokeToken(ctx, id, t.now())
 }
+
+// manages reports whether by, an operator, manages a token: any, or those of by's tenant.
+func manages(by Principal, k Token) bool { return by.Tenant == "" || k.Tenant == by.Tenant }
 
 // Local returns the principal of a person at this machine's command line, who can read and write the store's file
 // anyway: user manages tokens, and nothing else.

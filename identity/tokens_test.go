@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/netip"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -478,5 +479,51 @@ func BenchmarkAuthenticate(b *testing.B) {
 		if _, err := r.Authenticate(b.Context(), secret, inside); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestOperatorOfTenant: for an operator whose token has a tenant there are that tenant's tokens and no others.
+func TestOperatorOfTenant(t *testing.T) {
+	r, ctx := newRoom(t, identity.TokenOptions{}), t.Context()
+	acme := operator
+	acme.Tenant = "acme"
+	own, _ := r.create(identity.Token{Name: "ours", Tenant: "acme"})
+	theirs, secret := r.create(identity.Token{Name: "theirs", Tenant: "globex"})
+	nobodys, _ := r.create(identity.Token{Name: "of no tenant"})
+	list := func(by identity.Principal) (ids []string) {
+		all, err := r.List(ctx, by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range all {
+			ids = append(ids, k.ID)
+		}
+		slices.Sort(ids)
+		return ids
+	}
+	if got := list(acme); !slices.Equal(got, []string{own.ID}) {
+		t.Errorf("lists %v", got)
+	}
+	unknown := r.Revoke(ctx, acme, "nobody")
+	for _, id := range []string{theirs.ID, nobodys.ID} {
+		if err := r.Revoke(ctx, acme, id); problem.CodeOf(err) != problem.NotFound || err.Error() != unknown.Error() {
+			t.Errorf("revoke: %v, of an unknown one: %v", err, unknown)
+		}
+	}
+	if _, err := r.Authenticate(ctx, secret, netip.Addr{}); err != nil {
+		t.Error("another tenant's token was revoked:", err)
+	}
+	if _, _, err := r.Create(ctx, acme, identity.Token{Name: "x", Tenant: "globex"}); problem.CodeOf(err) != problem.PermissionDenied {
+		t.Error("an operator of acme makes a token of globex:", err)
+	}
+	made, _, err := r.Create(ctx, acme, identity.Token{Name: "x"})
+	if err != nil || made.Tenant != "acme" {
+		t.Error(made.Tenant, err)
+	}
+	if err := r.Revoke(ctx, acme, own.ID); err != nil {
+		t.Error(err)
+	}
+	if got := list(operator); len(got) != 4 {
+		t.Errorf("an operator of no tenant lists %v", got)
 	}
 }

@@ -105,6 +105,7 @@ func NewRow(c *change.Change, sight func(class string) Sight, viewer Viewer) Row
 		if d.Digest != c.Digest {
 			continue
 		}
+		row.Broken = row.Broken || d.Broken
 		human := cmp.Or(d.By.Human(), d.By.Principal)
 		row.Mine = row.Mine || viewer.Human != "" && human == change.Party{Owner: viewer.Human}.Human()
 		people[human] = people[human] || d.Approve
@@ -234,7 +235,7 @@ func decisions(c *change.Change) []Said {
 // outcome is one sentence about how c ended, or why it stands still. What a source refused is told to reviewers alone: it
 // may be because of records that the agent doesn't see.
 func outcome(c *change.Change, reviewer bool) string {
-	if c.Outcome != nil && c.Outcome.Code == string(problem.Conflict) && !reviewer && c.Op != write.OpCall {
+	if c.Outcome != nil && c.Outcome.Code == string(problem.Conflict) && c.Outcome.Kind != "dependence" && !reviewer && c.Op != write.OpCall {
 		return "The source refused it. Nothing was written."
 	}
 	if c.Outcome != nil && c.Outcome.Detail != "" {

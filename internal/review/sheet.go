@@ -86,6 +86,7 @@ type Row struct {
 	Updated   time.Time    `json:"updated_at"`
 	Expires   time.Time    `json:"expires_at"`
 	Digest    string       `json:"digest"`
+	Broken    bool         `json:"break_glass,omitzero"`    // somebody approved this digest past four eyes and the number of approvals
 	Mine      bool         `json:"decided_by_you,omitzero"` // the viewer has decided about this digest
 }
 

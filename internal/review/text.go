@@ -42,6 +42,9 @@ func Text(s *Sheet) string {
 	if left < 0 {
 		fmt.Fprintf(&out, "… and %d more fields\n", -left)
 	}
+	if s.Broken {
+		out.WriteString("BREAK GLASS: it was approved past the rules of review.\n")
+	}
 	for _, said := range s.Decisions {
 		fmt.Fprintf(&out, "%s %s it%s\n", said.By, map[bool]string{true: "approved", false: "rejected"}[*said.Approve], quotedWords(said.Text))
 	}

@@ -41,7 +41,8 @@ type Data struct {
 	Classes []string         `json:"classes,omitzero"`
 	Rows    int              `json:"rows,omitzero"`
 	Risk    change.Risk      `json:"risk,omitzero"`
-	Need    int              `json:"need,omitzero"` // people who must approve
+	Need    int              `json:"need,omitzero"`        // people who must approve
+	Broken  bool             `json:"break_glass,omitzero"` // somebody approved it past four eyes and the number of approvals
 	Link    string           `json:"url,omitzero"`
 	Seq     int64            `json:"seq"` // of the event
 }
@@ -55,7 +56,7 @@ type outgoing struct {
 // message writes what a delivery tells.
 func (s *Sender) message(ctx context.Context, t *target, d Delivery) (outgoing, error) {
 	e := d.Event
-	data := Data{ID: e.Change, Event: e.Kind, State: e.State, By: e.By, Agent: e.Agent, Tenant: e.Tenant, Seq: e.Seq}
+	data := Data{ID: e.Change, Event: e.Kind, State: e.State, By: e.By, Agent: e.Agent, Tenant: e.Tenant, Broken: e.Broken, Seq: e.Seq}
 	c, err := s.o.Changes.Get(ctx, e.Change)
 	switch {
 	case errors.Is(err, change.ErrNone):
@@ -92,7 +93,13 @@ func (d *Data) slack() string {
 	if d.Event == change.EventCreated && d.Need > 0 {
 		text += fmt.Sprintf(", %s risk, needs %d to approve", d.Risk, d.Need)
 	}
+	if d.Broken {
+		text = "BREAK GLASS, past the rules of review! " + text
+	}
 	text = plain(text)
+	if d.Broken {
+		text = ":rotating_light: *" + text + "*"
+	}
 	if d.Link != "" {
 		text += " <" + plain(d.Link) + "|" + plain(d.ID) + ">"
 	} else {

@@ -47,12 +47,13 @@ func Known() []change.EventKind {
 	return append(Usual(), change.EventDecided, change.EventCancelled, change.EventRenewed, change.EventSettled)
 }
 
-func (h *Hook) wants(kind change.EventKind) bool {
+// wants reports whether h is told of e. All are told when somebody breaks the glass.
+func (h *Hook) wants(e change.Event) bool {
 	events := h.Events
 	if events == nil {
 		events = Usual()
 	}
-	return slices.Contains(events, kind)
+	return e.Broken || slices.Contains(events, e.Kind)
 }
 
 // A State is where a delivery stands.

@@ -186,6 +186,28 @@ func TestMessages(t *testing.T) {
 	}
 }
 
+// TestBreakGlass: every hook is told that somebody approved past the rules, whatever it wants to be told of, and in words
+// that can't be missed.
+func TestBreakGlass(t *testing.T) {
+	s := openStore(t, sqlite.Memory)
+	programs, people := newReceiver(t), newReceiver(t)
+	run(t, s, webhook.Hook{Name: "ops", URL: programs.URL, Secret: secret, Private: true, Events: []change.EventKind{change.EventFailed}},
+		webhook.Hook{Name: "chat", URL: people.URL, Form: webhook.Slack, Private: true, Events: []change.EventKind{change.EventFailed}})
+	c := propose(t, s, 1)
+	c.State = change.Granted
+	c.History = append(c.History, change.Step{State: change.Granted, Event: change.EventApproved, By: "rita", Comment: "BREAK GLASS: SECRET", Broken: true})
+	if err := s.Swap(t.Context(), c, change.Guard{}); err != nil {
+		t.Fatal(err)
+	}
+	program, chat := programs.next(t).body, people.next(t).body
+	if !strings.Contains(program, `"type":"change.approved"`) || !strings.Contains(program, `"break_glass":true`) {
+		t.Error(program)
+	}
+	if !strings.HasPrefix(chat, `{"text":":rotating_light: *BREAK GLASS, past the rules of review! Update 1 record of tracker.issues: approved by rita* `) || strings.Contains(program+chat, "SECRET") {
+		t.Error(chat)
+	}
+}
+
 // TestOutcomes shows what becomes of deliveries.
 func TestOutcomes(t *testing.T) {
 	free := httptest.NewServer(nil)

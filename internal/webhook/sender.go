@@ -139,7 +139,7 @@ func (s *Sender) feedOnce(ctx context.Context) (at int64, more bool, err error) 
 	var list []Delivery
 	for _, e := range events {
 		for _, h := range s.o.Hooks {
-			if h.wants(e.Kind) && time.Since(e.At) < oldest {
+			if h.wants(e) && time.Since(e.At) < oldest {
 				list = append(list, Delivery{Hook: h.Name, Event: e, State: Waiting})
 			}
 		}

@@ -80,7 +80,7 @@ func row(c *change.Change, step change.Step) (*Row, error) {
 		return nil, fmt.Errorf("write change %s: %w", c.ID, err)
 	}
 	event, err := json.Marshal(change.Event{Change: c.ID, Kind: step.Event, State: c.State, By: step.By, Tenant: c.Agent.Tenant,
-		Agent: c.Agent.Principal, At: c.Updated})
+		Agent: c.Agent.Principal, At: c.Updated, Broken: step.Broken})
 	if err != nil {
 		return nil, fmt.Errorf("write an event of change %s: %w", c.ID, err)
 	}

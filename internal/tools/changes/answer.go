@@ -71,6 +71,9 @@ func (r *Room) answer(s *review.Sheet) tool.Result {
 		if d.Approve != nil {
 			one = append(one, member("approve", value.OfBool(*d.Approve)))
 		}
+		if d.Loud != "" {
+			one = append(one, text("past_the_rules", d.Loud))
+		}
 		words = append(words, value.OfObject(append(one, text("text", d.Text))))
 	}
 	if words != nil {
