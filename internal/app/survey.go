@@ -23,17 +23,18 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 	s := &Survey{Warnings: append([]string{}, c.Notes...)}
 	var catalogue []schema.Class
 	var errs []error
+	failed := false
 	for _, source := range c.Sources {
 		classes, warnings, err := Describe(ctx, c, source)
-		if err != nil {
-			errs = append(errs, err)
+		errs = append(errs, err) // one for each source, in their order: merge tells by it which is wrong
+		if failed = failed || err != nil; err != nil {
 			continue
 		}
 		catalogue, s.Warnings = append(catalogue, classes...), append(s.Warnings, warnings...)
 	}
 	_, err := Prompts(c)
 	errs = append(errs, CheckTools(c), err)
-	if len(errs) == 2 { // all sources are there, so what rules name must be too
+	if !failed { // all sources are there, so what rules name must be too
 		if s.Policy, err = policy.New(c.Rules, catalogue); err != nil {
 			errs = append(errs, RuleFaults(c, err))
 		} else {
