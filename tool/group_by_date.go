@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/internal/calendar"
 	"github.com/bailiwick-dev/bailiwick/internal/result/shape"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -21,7 +22,7 @@ func groupByDate() Tool {
 		Input: compact(`{"type": "object", "additionalProperties": false, "required": ["class_name", "field", "interval"], "properties": {
 			"class_name": {"type": "string"},
 			"field": {"type": "string"},
-			"interval": {"type": "string", "enum": ["year", "month", "week", "day", "hour", "minute", "second"]},
+			"interval": {"type": "string", "enum": ["year", "quarter", "month", "week", "day", "hour", "minute", "second"]},
 			"timezone": {"type": "string", "description": "Europe/Oslo or +05:30; UTC when absent"},
 			"fill": {"type": "boolean", "description": "also the intervals without records"},
 			` + groupSchema + `}}`),
@@ -77,12 +78,23 @@ func (g *grouping) byDate(f *schema.Field) (*query.Pipeline, error) {
 	if zone, ok := g.args.Get("timezone"); ok && (f == nil || f.Type != schema.Day) {
 		args[2] = query.Literal{Value: zone, At: "/timezone"}
 	}
+	if g.args.text("interval") == "quarter" {
+		return g.query(quarter(args), accumulators, sort), nil
+	}
 	return g.query(query.Call{Op: "$dateToString", Args: args}, accumulators, sort), nil
+}
+
+// quarter writes the quarter of a date, as in 2026-Q3, from the arguments of a $dateToString.
+func quarter(args []query.Expr) query.Expr {
+	call := func(op string, args ...query.Expr) query.Expr { return query.Call{Op: op, Args: args, At: "/field"} }
+	third := call("$ceil", call("$divide", call("$month", args[0], args[2]), query.Literal{Value: value.OfInt(3)}))
+	year := call("$dateToString", args[0], query.Literal{Value: value.OfString("%Y-Q")}, args[2], nil)
+	return call("$concat", year, call("$toString", call("$toInt", third)))
 }
 
 // fill adds the intervals between the first and the last group that have no records, until the limit.
 func (g *grouping) fill(page *shape.Page, groups []bucket) []bucket {
-	k := &calendar{interval: g.args.text("interval"), zone: zone(g.args.text("timezone"))}
+	k := &calendar.Calendar{Interval: g.args.text("interval"), Zone: calendar.Zone(g.args.text("timezone"))}
 	empty := value.Value{}
 	if operation := g.args.text("operation"); operation == "" || operation == "count" || operation == "sum" {
 		empty = value.OfInt(0)
@@ -101,7 +113,7 @@ func (g *grouping) fill(page *shape.Page, groups []bucket) []bucket {
 		if down {
 			from, to = key, last
 		}
-		between := k.between(from, to, g.limit-len(out)+1, down)
+		between := k.Between(from, to, g.limit-len(out)+1, down)
 		for _, b := range between {
 			out = append(out, bucket{value.OfString(b), empty})
 		}

@@ -27,6 +27,7 @@ var mayImport = map[string]string{
 	"internal/remark":       "query",
 	"internal/written":      "problem query value",
 	"internal/rules/scan":   "internal/rules/filterfields query schema",
+	"internal/calendar":     "",
 	"internal/tools/absent": ". query",
 
 	"internal/pattern":    "problem",
@@ -100,7 +101,7 @@ var mayImport = map[string]string{
 	"internal/sourcetest/pipelines": "identity internal/plan policy problem query schema source source/sourcetest value",
 
 	// doors to people and agents
-	"tool":                      ". identity internal/argcheck internal/result/shape internal/textquery internal/tools/absent internal/written policy problem query schema value",
+	"tool":                      ". identity internal/argcheck internal/calendar internal/result/shape internal/textquery internal/tools/absent internal/written policy problem query schema value",
 	"internal/argcheck":         "problem query value",
 	"internal/tools/apis":       ". identity internal/openapi/describe internal/openapi/response internal/openapi/search internal/openapi/validate internal/rules/calls internal/tools/changes policy problem tool value write",
 	"internal/tools/changes":    ". action change identity internal/review internal/rules/calls policy problem query schema tool value write",

@@ -1,4 +1,4 @@
-package tool
+package calendar
 
 import (
 	"strings"
@@ -15,6 +15,8 @@ func TestBetween(t *testing.T) {
 		{"year", "", "2023", "2026", 9, false, "2024 2025"},
 		{"year", "", "2023", "2026", 1, false, "2024"},
 		{"year", "", "2023", "2026", 1, true, "2025"},
+		{"quarter", "", "2025-Q3", "2026-Q2", 9, false, "2025-Q4 2026-Q1"},
+		{"quarter", "", "2025-Q3", "2026-Q2", 9, true, "2026-Q1 2025-Q4"},
 		{"month", "", "2025-11", "2026-02", 9, false, "2025-12 2026-01"},
 		{"month", "", "2025-11", "2026-02", 9, true, "2026-01 2025-12"},
 		{"month", "", "2025-11", "2025-12", 9, false, ""},
@@ -37,12 +39,12 @@ func TestBetween(t *testing.T) {
 		{"minute", "+05:30", "2026-01-01 00:58", "2026-01-01 01:01", 9, false, "2026-01-01 00:59|2026-01-01 01:00"},
 		{"second", "", "2026-01-01 00:00:58", "2026-01-01 00:01:01", 9, false, "2026-01-01 00:00:59|2026-01-01 00:01:00"},
 	} {
-		k := &calendar{interval: tt.interval, zone: zone(tt.zone)}
+		k := &Calendar{Interval: tt.interval, Zone: Zone(tt.zone)}
 		separator := " "
 		if strings.Contains(tt.from, " ") {
 			separator = "|"
 		}
-		if got := strings.Join(k.between(tt.from, tt.to, tt.most, tt.down), separator); got != tt.want {
+		if got := strings.Join(k.Between(tt.from, tt.to, tt.most, tt.down), separator); got != tt.want {
 			t.Errorf("%s %s: between %s and %s: %s, want %s", tt.interval, tt.zone, tt.from, tt.to, got, tt.want)
 		}
 	}

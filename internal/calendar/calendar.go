@@ -1,4 +1,7 @@
-package tool
+// Package calendar knows the intervals of time that records are grouped by.
+//
+// It stands beside the tool group_by_date, whose source writes an interval as a text: 2026, 2026-Q3, 2026-W07, 2026-07-01.
+package calendar
 
 import (
 	"fmt"
@@ -6,14 +9,14 @@ import (
 	"time"
 )
 
-// A calendar knows which intervals there are, by the texts that formats gives them.
-type calendar struct {
-	interval string
-	zone     *time.Location
+// A Calendar knows which intervals there are, by their texts.
+type Calendar struct {
+	Interval string
+	Zone     *time.Location
 }
 
-// zone returns the zone of a name, or of an offset such as +05:30. What is none was refused before, and is UTC here.
-func zone(name string) *time.Location {
+// Zone returns the zone of a name, or of an offset such as +05:30. What is none was refused before, and is UTC here.
+func Zone(name string) *time.Location {
 	if at, err := time.Parse("-07:00", name); err == nil {
 		_, seconds := at.Zone()
 		return time.FixedZone(name, seconds)
@@ -24,9 +27,9 @@ func zone(name string) *time.Location {
 	return time.UTC
 }
 
-// between returns the intervals after from and before to, the first most of them; in descending order with down, the
+// Between returns the intervals after from and before to, the first most of them; in descending order with down, the
 // last most.
-func (k *calendar) between(from, to string, most int, down bool) []string {
+func (k *Calendar) Between(from, to string, most int, down bool) []string {
 	at, last := k.wall(from), k.wall(to)
 	step := k.next
 	if down {
@@ -42,13 +45,17 @@ func (k *calendar) between(from, to string, most int, down bool) []string {
 }
 
 // wall reads the text of an interval as what clocks show at its beginning: a time in UTC that stands for it.
-func (k *calendar) wall(text string) time.Time {
-	if k.interval == "week" {
+func (k *Calendar) wall(text string) time.Time {
+	if k.Interval == "week" {
 		var year, week int
 		fmt.Sscanf(text, "%d-W%d", &year, &week) // the source wrote it by our format
 		fourth := time.Date(year, 1, 4, 0, 0, 0, 0, time.UTC)
 		monday := fourth.AddDate(0, 0, -(int(fourth.Weekday())+6)%7)
 		return monday.AddDate(0, 0, 7*(week-1))
+	}
+	if k.Interval == "quarter" {
+		year, _ := time.Parse("2006", text[:4])
+		return year.AddDate(0, 3*int(text[6]-'1'), 0)
 	}
 	const layout = "2006-01-02 15:04:05"
 	t, _ := time.Parse(layout[:len(text)], text) // the same
@@ -56,10 +63,12 @@ func (k *calendar) wall(text string) time.Time {
 }
 
 // text writes the interval that a time is in, whatever its zone.
-func (k *calendar) text(t time.Time) string {
-	switch k.interval {
+func (k *Calendar) text(t time.Time) string {
+	switch k.Interval {
 	case "year":
 		return t.Format("2006")
+	case "quarter":
+		return fmt.Sprintf("%04d-Q%d", t.Year(), (t.Month()+2)/3)
 	case "month":
 		return t.Format("2006-01")
 	case "week":
@@ -75,13 +84,15 @@ func (k *calendar) text(t time.Time) string {
 	return t.Format("2006-01-02 15:04:05")
 }
 
-func (k *calendar) next(t time.Time) time.Time     { return k.step(t, 1) }
-func (k *calendar) previous(t time.Time) time.Time { return k.step(t, -1) }
+func (k *Calendar) next(t time.Time) time.Time     { return k.step(t, 1) }
+func (k *Calendar) previous(t time.Time) time.Time { return k.step(t, -1) }
 
-func (k *calendar) step(t time.Time, n int) time.Time {
-	switch k.interval {
+func (k *Calendar) step(t time.Time, n int) time.Time {
+	switch k.Interval {
 	case "year":
 		return t.AddDate(n, 0, 0)
+	case "quarter":
+		return t.AddDate(0, 3*n, 0)
 	case "month":
 		return t.AddDate(0, n, 0) // from the first of a month
 	case "week":
@@ -98,15 +109,15 @@ func (k *calendar) step(t time.Time, n int) time.Time {
 
 // exists reports whether clocks of the zone ever show a time of the interval: when they are put forward, they pass
 // over an hour.
-func (k *calendar) exists(wall time.Time, text string) bool {
-	if k.interval != "hour" && k.interval != "minute" && k.interval != "second" && k.interval != "day" {
+func (k *Calendar) exists(wall time.Time, text string) bool {
+	if k.Interval != "hour" && k.Interval != "minute" && k.Interval != "second" && k.Interval != "day" {
 		return true
 	}
 	end := k.next(wall).Add(-time.Second)
 	for _, day := range []int{-1, 1} {
-		_, offset := wall.AddDate(0, 0, day).In(k.zone).Zone()
+		_, offset := wall.AddDate(0, 0, day).In(k.Zone).Zone()
 		for _, clock := range []time.Time{wall, end} {
-			if k.text(clock.Add(-time.Duration(offset)*time.Second).In(k.zone)) == text {
+			if k.text(clock.Add(-time.Duration(offset)*time.Second).In(k.Zone)) == text {
 				return true
 			}
 		}
