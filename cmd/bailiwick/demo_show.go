@@ -110,6 +110,8 @@ func (d *demonstration) heading(says, more string) {
 
 func (d *demonstration) printClients() {
 	token := d.tokens[demo.Acme]
+	d.Printf("\n%s  %s\n", terminal.Styled(terminal.Bold, "Talk to it"), terminal.Styled(terminal.Faint, "with a model (docs/assistant.md: a local one is free), or by hand with console in place of chat"))
+	d.Printf("\n    bailiwick chat --url %s --token %s\n", d.url, token)
 	d.Printf("\n%s  %s\n", terminal.Styled(terminal.Bold, "Connect a client"), terminal.Styled(terminal.Faint, "as an agent of acme"))
 	d.Printf("\n  Claude Code:\n    claude mcp add --transport http bailiwick %s \\\n      --header \"Authorization: Bearer %s\"\n", d.url, token)
 	d.Printf("\n  Cursor, VS Code and others, over HTTP (mcpServers):\n    {\"mcpServers\": {\"bailiwick\": {\"type\": \"http\", \"url\": %s,\n"+

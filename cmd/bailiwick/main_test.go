@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
@@ -25,7 +24,6 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	_ "modernc.org/sqlite"
 
-	"github.com/bailiwick-dev/bailiwick/internal/assistant/scripted"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 )
@@ -88,6 +86,7 @@ func TestMariaDB(t *testing.T) {
 var commands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"tracker": tracker,
 	"model":   model,
+	"edit":    edit,
 	"api":     serveAPI,
 	"sql":     runSQL,
 	"psql":    postgres,
@@ -126,15 +125,6 @@ func tracker(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs("tracker.db"), data, 0o600))
 	ts.Check(os.WriteFile(ts.MkAbs("bailiwick.yaml"), []byte(demo.Config), 0o600))
-}
-
-// model serves a model that goes by script, and sets the variables that lead to it.
-func model(ts *testscript.TestScript, _ bool, _ []string) {
-	s := httptest.NewServer(&scripted.Server{Script: scripted.Rules(scripted.Tracker()), Key: "sk-canary"})
-	ts.Defer(s.Close)
-	ts.Setenv("LLM_PROVIDER", "openai")
-	ts.Setenv("LLM_API_KEY", "sk-canary")
-	ts.Setenv("LLM_BASE_URL", s.URL+"/v1")
 }
 
 // runSQL FILE STATEMENTS runs statements, or those of a file after <, as sqlite3 does.

@@ -175,7 +175,8 @@ var mayImport = map[string]string{
 	"test/agent":            "",
 
 	// what embedding programs look like: they may use what the module shows
-	"examples/embed": "*",
+	"examples/embed":      "*",
+	"examples/supportbot": "assistant",
 
 	// a configuration, served inside of a program
 	"serve": ". identity internal/app tool",
@@ -186,6 +187,7 @@ var mayImport = map[string]string{
 	"internal/configwatch":            "internal/config",
 	"cmd/bailiwick/internal/dial":     "identity internal/app internal/client internal/terminal mcp problem",
 	"cmd/bailiwick/internal/oneshot":  ". cmd/bailiwick/internal/dial cmd/bailiwick/internal/export cmd/bailiwick/internal/screen identity internal/app internal/client internal/terminal value",
+	"cmd/bailiwick/internal/evaluate": "assistant cmd/bailiwick/internal/dial cmd/bailiwick/internal/screen cmd/bailiwick/internal/talk internal/terminal internal/yamlconf value",
 	"cmd/bailiwick/internal/explore":  "assistant cmd/bailiwick/internal/dial cmd/bailiwick/internal/oneshot cmd/bailiwick/internal/screen cmd/bailiwick/internal/talk internal/client internal/terminal problem value",
 	"cmd/bailiwick/internal/screen":   "internal/terminal",
 	"cmd/bailiwick/internal/talk":     "assistant cmd/bailiwick/internal/dial cmd/bailiwick/internal/screen internal/terminal problem",

@@ -141,3 +141,14 @@ func Advise(err error) error {
 	}
 	return err
 }
+
+// Speak makes the next Open connect to a gateway of this process, as an agent of a tenant with scopes, "" for reading alone.
+// Changes and the audit of it are kept nowhere. It refuses a gateway that runs, where the token says who asks.
+func (d *Dialer) Speak(tenant, scopes string) error {
+	if d.url != "" || d.token != "" || d.File == "" && d.Sources == nil && !app.Exists(app.DefaultFile) {
+		return terminal.Usagef("the file says who asks, so it needs a gateway in this process: name a configuration with --config, or a database with --source")
+	}
+	d.Store, d.Tenant, d.Scopes = app.MemoryStore, tenant, scopes
+	d.Given = func(name string) bool { return name == "scopes" && scopes != "" }
+	return nil
+}

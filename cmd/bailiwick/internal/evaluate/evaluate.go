@@ -1,0 +1,220 @@
+package evaluate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiwick-dev/bailiwick/assistant"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/dial"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/screen"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/talk"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+)
+
+// Command returns the command that evaluates.
+func Command(t *terminal.Terminal) *cobra.Command {
+	e := &evaluation{Terminal: t}
+	cmd := &cobra.Command{
+		Use:   "eval FILE",
+		Short: "Have a model answer questions whose answers are known, and count",
+		Long: "Have a model answer questions whose answers are known, as an agent behind a configuration's rules, and count: right,\n" +
+			"wrong, refused, calls, tokens, cost. --against does the same with another configuration and shows the difference, so\n" +
+			"that one can see whether a rule, a description or a model helps. Exit code 1: something was seen that must never be.",
+		Example: "  bailiwick eval examples/eval/tracker.yaml --config bailiwick.yaml --against stricter.yaml",
+		Args:    terminal.These(1, "FILE"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return e.run(cmd.Context(), args[0]) },
+	}
+	e.Flags(cmd.Flags())
+	cmd.Flags().StringVar(&e.against, "against", "", "a second configuration `FILE` to compare with")
+	return cmd
+}
+
+// An evaluation is what the flags say.
+type evaluation struct {
+	dial.Dialer
+	*terminal.Terminal
+	against string
+}
+
+// A round is all questions behind one configuration.
+type round struct {
+	Config    string   `json:"config"`
+	Model     string   `json:"model"`
+	Total     tally    `json:"total"`
+	Scenarios []tally  `json:"scenarios"`
+	Questions []result `json:"questions"`
+}
+
+// A tally counts results.
+type tally struct {
+	Scenario  string  `json:"scenario,omitempty"`
+	Questions int     `json:"questions"`
+	Right     int     `json:"right"`
+	Wrong     int     `json:"wrong"`
+	Refused   int     `json:"refused"`
+	Failed    int     `json:"failed"`
+	Leaked    int     `json:"leaked"`
+	Calls     int     `json:"calls"`
+	Tokens    int     `json:"tokens"`
+	Cost      float64 `json:"cost_usd"`
+}
+
+func (t *tally) add(r result) {
+	t.Questions++
+	switch r.Verdict {
+	case right:
+		t.Right++
+	case refused:
+		t.Refused++
+	case failed:
+		t.Failed++
+	default:
+		t.Wrong++
+	}
+	if r.Leaked != "" {
+		t.Leaked++
+	}
+	t.Calls, t.Tokens, t.Cost = t.Calls+r.Calls, t.Tokens+r.Tokens, t.Cost+r.Cost
+}
+
+func (e *evaluation) run(ctx context.Context, path string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("read the questions: %w", err)
+	}
+	f, err := parse(path, data)
+	if err != nil {
+		return err
+	}
+	p, err := talk.Provider()
+	if err != nil {
+		return err
+	}
+	configs := []string{e.File}
+	if e.against != "" {
+		configs = append(configs, e.against)
+	}
+	var rounds []round
+	for _, c := range configs {
+		e.File = c
+		r, err := e.round(ctx, f, p)
+		if err != nil {
+			return err
+		}
+		r.Config = e.Path()
+		rounds = append(rounds, r)
+	}
+	if e.JSON {
+		err = e.PrintJSON(map[string]any{"rounds": rounds})
+	} else {
+		e.print(rounds)
+	}
+	for _, r := range rounds {
+		if r.Total.Leaked > 0 {
+			return errors.Join(err, terminal.ErrSaid)
+		}
+	}
+	return err
+}
+
+// round asks all questions behind the configuration.
+func (e *evaluation) round(ctx context.Context, f *file, p assistant.Provider) (round, error) {
+	var r round
+	at := map[string]int{}
+	for name, w := range f.given {
+		if err := e.asAll(ctx, f, name, w, p, &r); err != nil {
+			return r, err
+		}
+	}
+	// The order of the file, whoever asked.
+	byID := map[string]result{}
+	for _, q := range r.Questions {
+		byID[q.ID] = q
+	}
+	r.Questions = nil
+	for _, q := range f.questions {
+		res := byID[q.id]
+		r.Questions = append(r.Questions, res)
+		r.Total.add(res)
+		i, ok := at[q.scenario]
+		if !ok {
+			i = len(r.Scenarios)
+			at[q.scenario] = i
+			r.Scenarios = append(r.Scenarios, tally{Scenario: q.scenario})
+		}
+		r.Scenarios[i].add(res)
+	}
+	return r, nil
+}
+
+// asAll asks the questions of one principal, each in a conversation of its own.
+func (e *evaluation) asAll(ctx context.Context, f *file, name string, w who, p assistant.Provider, r *round) (err error) {
+	if err := e.Speak(w.tenant, w.scopes); err != nil {
+		return err
+	}
+	c, end, err := e.Open(ctx)
+	if err != nil {
+		return dial.Advise(err)
+	}
+	defer func() { err = errors.Join(err, c.Close(), end()) }()
+	agree := func(context.Context, assistant.Call) (bool, error) { return true, nil } // what is proposed here is kept nowhere
+	a, err := assistant.New(assistant.Options{Client: c, Provider: p, System: howToEnd, Hooks: assistant.Hooks{Confirm: agree}})
+	if err != nil {
+		return terminal.Usage(err)
+	}
+	r.Model = a.Model()
+	for _, q := range f.questions {
+		if q.as != name {
+			continue
+		}
+		answer, err := a.Ask(ctx, q.ask)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		res := result{ID: q.id, Scenario: q.scenario, Tier: q.tier, Verdict: failed}
+		if err != nil {
+			res.Error = err.Error()
+		} else {
+			res = q.grade(answer)
+		}
+		r.Questions = append(r.Questions, res)
+	}
+	return nil
+}
+
+func (e *evaluation) print(rounds []round) {
+	for _, r := range rounds {
+		e.Printf("%s  %s\n", terminal.Styled(terminal.Bold, r.Config), terminal.Styled(terminal.Faint, r.Model))
+		rows := [][]string{{"scenario", "questions", "right", "wrong", "refused", "failed", "leaked", "calls", "tokens", "cost"}}
+		for _, t := range append(r.Scenarios, r.Total) {
+			name := t.Scenario
+			if name == "" {
+				name = "all"
+			}
+			row := []string{name}
+			for _, n := range []int{t.Questions, t.Right, t.Wrong, t.Refused, t.Failed, t.Leaked, t.Calls, t.Tokens} {
+				row = append(row, fmt.Sprint(n))
+			}
+			rows = append(rows, append(row, fmt.Sprintf("$%.4f", t.Cost)))
+		}
+		e.Printf("%s\n", screen.Table(rows))
+	}
+	for i, q := range rounds[0].Questions {
+		last := rounds[len(rounds)-1].Questions[i]
+		switch {
+		case len(rounds) == 2 && q.Verdict != last.Verdict:
+			e.Printf("%s: %s → %s (%s → %s)\n", q.ID, q.Verdict, last.Verdict, screen.Line(q.Answer, 40), screen.Line(last.Answer, 40))
+		case len(rounds) == 1 && q.Verdict != right:
+			e.Printf("%s: %s %s\n", q.ID, q.Verdict, screen.Line(q.Answer+q.Error, 90))
+		}
+		for _, r := range rounds {
+			if leaked := r.Questions[i].Leaked; leaked != "" {
+				e.Printf("%s\n", terminal.Styled(terminal.Red, q.ID+": "+screen.Line(leaked, 60)+" was seen behind "+r.Config))
+			}
+		}
+	}
+}

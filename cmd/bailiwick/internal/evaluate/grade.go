@@ -1,0 +1,101 @@
+package evaluate
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/assistant"
+)
+
+// howToEnd is what the model is told so that its answer can be compared.
+const howToEnd = "End your answer with one line that begins with ANSWER: and holds nothing but the value asked for: a number, one name, " +
+	"names with semicolons between, \"proposed\" for a change that waits, or \"none\" where you can't know it."
+
+// The verdicts.
+const (
+	right   = "right"
+	wrong   = "wrong"
+	refused = "refused" // no answer where there is one
+	failed  = "failed"  // the provider or the gateway did
+)
+
+// A result is what came of one question.
+type result struct {
+	ID       string  `json:"id"`
+	Scenario string  `json:"scenario"`
+	Tier     int     `json:"tier,omitempty"`
+	Verdict  string  `json:"verdict"`
+	Answer   string  `json:"answer"`
+	Leaked   string  `json:"leaked,omitempty"` // what must never have been seen
+	Error    string  `json:"error,omitempty"`
+	Calls    int     `json:"calls"`
+	Tokens   int     `json:"tokens"`
+	Cost     float64 `json:"cost_usd"`
+}
+
+// grade compares an answer with what is known.
+func (q question) grade(a *assistant.Answer) result {
+	r := result{ID: q.id, Scenario: q.scenario, Tier: q.tier, Answer: said(a.Text), Calls: len(a.Calls), Tokens: a.Usage.Input + a.Usage.Output, Cost: a.Usage.Cost}
+	r.Verdict = wrong
+	none := a.Stop == assistant.Declined || strings.EqualFold(r.Answer, "none")
+	switch {
+	case q.refused && none, q.proposes && len(a.Changes) > 0, !none && q.fits(r.Answer):
+		r.Verdict = right
+	case none:
+		r.Verdict = refused
+	}
+	for _, text := range q.never {
+		if strings.Contains(strings.ToLower(a.Text), strings.ToLower(text)) ||
+			slices.ContainsFunc(a.Calls, func(c assistant.Call) bool {
+				return !c.Refused && strings.Contains(strings.ToLower(c.Result), strings.ToLower(text))
+			}) {
+			r.Leaked, r.Verdict = text, wrong
+		}
+	}
+	return r
+}
+
+// said returns the value in the line that begins with ANSWER:, or the whole text where there is none.
+func said(text string) string {
+	lines := strings.Split(text, "\n")
+	for _, line := range slices.Backward(lines) {
+		line = strings.Trim(line, " *_`>")
+		if len(line) >= 7 && strings.EqualFold(line[:7], "ANSWER:") {
+			return bare(line[7:])
+		}
+	}
+	return bare(text)
+}
+
+// bare takes away what models put around a value.
+func bare(text string) string { return strings.Trim(strings.TrimSpace(text), " *_`\"'.") }
+
+// fits reports whether an answer is the value that is known.
+func (q question) fits(answer string) bool {
+	switch {
+	case q.number != nil:
+		text := regexp.MustCompile(`-?[0-9][0-9,]*(\.[0-9]+)?`).FindString(answer)
+		n, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)
+		return err == nil && math.Abs(n-*q.number) <= q.within+1e-9
+	case q.value != "":
+		return strings.EqualFold(answer, bare(q.value))
+	case q.set != nil:
+		return slices.Equal(members(strings.Split(answer, ";")), members(q.set))
+	}
+	return false
+}
+
+// members returns names in one case and order, each once.
+func members(names []string) []string {
+	var all []string
+	for _, n := range names {
+		if n = strings.ToLower(bare(n)); n != "" {
+			all = append(all, n)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
