@@ -63,16 +63,15 @@ apis:
           - GET /user/tokens
       - class: read
         operations:
-          # Orders
           - listOrders   # GET /orgs/{orgId}/orders: List orders # all
-          # logs
-          - GET /logs/confirm   # confirm: it may change something
       - class: write
         operations:
           # Orders
           - "on"   # POST /orgs/{orgId}/orders  # (deprecated)
           # orders
           - POST /orders/search   # Search  # confirm: it may only read
+          # logs
+          - GET /logs/confirm
       - class: destructive
         operations:
           - "DELETE /orders/{id}:cancel"   # Cancel an order

@@ -80,7 +80,7 @@ var mayImport = map[string]string{
 	"source/postgres":               "internal/sqldriver",
 	"source/mariadb":                "internal/sqldriver",
 	"source/openapi":                "change internal/openapi/classify internal/openapi/client internal/openapi/credential internal/openapi/request internal/openapi/response internal/openapi/spec internal/rules/calls internal/rules/writes policy problem query schema source value write",
-	"internal/openapi/classify":     "internal/openapi/spec problem",
+	"internal/openapi/classify":     "internal/openapi/spec internal/rules/denylist problem",
 	"internal/openapi/suspect":      "internal/openapi/classify internal/openapi/spec internal/rules/denylist",
 	"internal/openapi/visible":      "internal/openapi/classify internal/openapi/spec problem",
 	"internal/openapi/search":       "internal/openapi/spec internal/openapi/visible problem",

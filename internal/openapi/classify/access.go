@@ -146,6 +146,9 @@ func decide(op *spec.Operation, o Options) Decision {
 			d.Class = c
 		}
 	}
+	if c, ok := byWord(op); ok && d.Class != Destructive {
+		d.Class = c
+	}
 	return d
 }
 

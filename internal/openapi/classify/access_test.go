@@ -28,7 +28,7 @@ func TestClasses(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{"by method", Options{}, "read write read write write destructive destructive destructive write write write write write write write"},
+		{"by method", Options{}, "read write read write write destructive destructive destructive write write write destructive write write write"},
 		{"by name", Options{RPCNames: true}, "read write read write write destructive destructive destructive read write read destructive write read write"},
 		{"by rule", Options{RPCNames: true, Rules: []Rule{
 			{Operations: []string{"POST /x.S/GetThing"}, Class: Write},
@@ -81,6 +81,53 @@ func TestRefuses(t *testing.T) {
 		p := problem.Of(err)
 		if got := fmt.Sprintf("%s %s", p.Pointer, p.Detail); got != tt.want || p.Code != problem.InvalidArgument {
 			t.Errorf("%+v\n got %s\nwant %s", tt.rule, got, tt.want)
+		}
+	}
+}
+
+// TestWords: what operations are without a rule, by what they are called. No method makes a read of what acts.
+func TestWords(t *testing.T) {
+	for _, row := range []struct {
+		method, path, id, more string
+		want                   Class
+	}{
+		{"get", "/pods/{name}/exec", "connectGetNamespacedPodExec", "", Destructive},
+		{"get", "/pods/{name}/attach", "", "", Destructive},
+		{"get", "/pods/{name}/portforward", "", "", Destructive},
+		{"get", "/pods/{name}/proxy/{path}", "", "", Destructive},
+		{"get", "/containers/{id}/stream", "", `,"101":{"description":"upgrades"}`, Destructive},
+		{"get", "/exec/{id}/json", "ExecInspect", "", Read},
+		{"get", "/cache/purge", "", "", Destructive},
+		{"get", "/tokens/{id}", "revokeToken", "", Destructive},
+		{"get", "/logout", "", "", Write},
+		{"get", "/jobs/{id}/run", "", "", Write},
+		{"get", "/runs", "listRuns", "", Read},
+		{"get", "/orders/cancelled", "listCancelled", "", Read},
+		{"get", "/deleted", "getDeletedThings", "", Read},
+		{"get", "/input_tokens", "countInputTokens", "", Read},
+		{"post", "/orders/{id}/cancel", "", "", Destructive},
+		{"post", "/operations/{id}:cancel", "", "", Destructive},
+		{"post", "/images/prune", "ImagePrune", "", Destructive},
+		{"post", "/subscriptions", "subscriptions.cancel", "", Destructive},
+		{"put", "/users/{id}/delete-all", "", "", Destructive},
+		{"post", "/files", "createFile", "", Write},
+		{"post", "/credit_grants", "createCreditGrant", "", Write},
+		{"delete", "/models/{id}", "deleteModel", "", Destructive},
+	} {
+		id := ""
+		if row.id != "" {
+			id = `"operationId":"` + row.id + `",`
+		}
+		d, err := spec.Load([]byte(`{"openapi":"3.0.0","paths":{"` + row.path + `":{"` + row.method + `":{` + id + `"responses":{"200":{"description":"ok"}` + row.more + `}}}}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules, err := New(d, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := rules.Of(d.Operations[0]).Class; got != row.want {
+			t.Errorf("%s %s %s: %s, want %s", row.method, row.path, row.id, got, row.want)
 		}
 	}
 }
