@@ -42,6 +42,8 @@ type Ask struct {
 	// Uses are the tools that the asker must be allowed to call, where Tool names no tool but what leads to some: a
 	// prompt or a resource. Not nil, it stands for the check of Tool against the asker's list.
 	Uses []string
+
+	Tools func() []string // the names of the tools that the asker may call, for Call.Derive; nil doesn't check names
 }
 
 // use returns a as policy sees it.
@@ -62,6 +64,7 @@ type Call struct {
 	remark.Remarks
 
 	progress func(done, total float64, message string)
+	tools    func() []string // as Ask.Tools
 }
 
 // Do takes one call of who through scopes, lists and limits, runs it under its timeout, and records what became of
@@ -72,7 +75,7 @@ func (g *Gateway) Do(ctx context.Context, who identity.Principal, ask Ask, run f
 	if g.options.Observer != nil {
 		ctx = g.options.Observer.Begin(ctx, who, ask)
 	}
-	c := &Call{gateway: g, who: who, progress: ask.Progress}
+	c := &Call{gateway: g, who: who, progress: ask.Progress, tools: ask.Tools}
 	c.policy = g.policy.Load().Noting(&c.uses)
 	c.record = &audit.Record{Time: start.UTC(), Principal: who.ID, Owner: who.Owner, Tenant: who.Tenant, TokenID: who.TokenID,
 		Correlation: ask.Correlation, Tool: ask.Tool, Policy: c.policy.Version(), Parent: who.Parent, Depth: who.Depth, Scopes: held(who)}
@@ -123,11 +126,54 @@ func (g *Gateway) admitted(ctx context.Context, c *Call, ask Ask, run func(conte
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	n, err = run(ctx, c)
+	// What was cancelled is told so even where the handler did not look at its context. A proposal that was kept is told.
+	if err == nil && ctx.Err() != nil && !ask.Proposes {
+		n, err = 0, ended(ctx, errors.New("the handler did not look at its context"))
+	}
 	// A run that stopped because its context ended says so, whatever its error is made of.
 	if err != nil && ctx.Err() != nil && problem.CodeOf(err) == problem.Internal {
 		err = ended(ctx, err)
 	}
 	return n, err
+}
+
+// grace is how long a handler has to return after its context has ended.
+const grace = time.Second
+
+// Run runs f, which answers the call, and returns what f returns. Where f does not return within a second of the end of
+// ctx, Run returns without it: then f works on for nobody, and what it notes is in no record. A panic in f is a
+// problem.Internal that says nothing of itself.
+func (c *Call) Run(ctx context.Context, f func(*Call) error) error {
+	record := *c.record
+	inner := &Call{gateway: c.gateway, who: c.who, record: &record, from: c.from, did: c.did, progress: c.progress, tools: c.tools}
+	inner.policy = c.policy.Noting(&inner.uses)
+	done := make(chan error, 1)
+	go func() {
+		defer func() {
+			if r := recover(); r != nil {
+				done <- problem.Panicked(r)
+			}
+		}()
+		done <- f(inner)
+	}()
+	finished := func(err error) error {
+		*c.record, c.from, c.did = record, inner.from, inner.did
+		c.uses = inner.uses
+		return err
+	}
+	select {
+	case err := <-done:
+		return finished(err)
+	case <-ctx.Done():
+	}
+	late := time.NewTimer(grace)
+	defer late.Stop()
+	select {
+	case err := <-done:
+		return finished(err)
+	case <-late.C:
+		return ended(ctx, errors.New("the handler goes on although its context has ended"))
+	}
 }
 
 func ended(ctx context.Context, err error) error {

@@ -3,6 +3,8 @@ package bailiwick
 import (
 	"slices"
 	"sync"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 // A Change is what has changed of what a gateway serves.
@@ -43,6 +45,16 @@ func (g *Gateway) Announce(c Change) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, f := range s.all {
-		(*f)(c)
+		g.tell(*f, c)
 	}
+}
+
+// tell calls f; one that panics stops no other.
+func (g *Gateway) tell(f func(Change), c Change) {
+	defer func() {
+		if r := recover(); r != nil && g.options.Log != nil {
+			g.options.Log.Error("a subscriber panicked", "change", string(c), "error", problem.Panicked(r).Err)
+		}
+	}()
+	f(c)
 }

@@ -23,8 +23,12 @@ type Sub struct {
 // d names must be there: a class that the asker doesn't see, and a field in a filter, are refused as if they never
 // existed.
 func (c *Call) Derive(d identity.Derivation) (*Sub, error) {
+	d.Depth = c.gateway.options.Depth
 	who, err := identity.Derive(c.who, d)
 	if err != nil {
+		return nil, err
+	}
+	if err := c.overlaps(d); err != nil {
 		return nil, err
 	}
 	for at, names := range map[string][]string{"/classes/only": d.Classes.Only, "/classes/except": d.Classes.Except} {
@@ -49,6 +53,34 @@ func (c *Call) Derive(d identity.Derivation) (*Sub, error) {
 		}
 	}
 	return &Sub{c, who}, nil
+}
+
+// overlaps refuses lists that name tools which the asker can't call, and such as leave a sub-principal nothing.
+func (c *Call) overlaps(d identity.Derivation) error {
+	if c.tools != nil {
+		known := c.tools()
+		for at, names := range map[string][]string{"/tools/only": d.Tools.Only, "/tools/except": d.Tools.Except} {
+			for i, name := range names {
+				if slices.Contains(known, name) {
+					continue
+				}
+				near := problem.Nearest(name, known, 3)
+				return &problem.Error{Code: problem.InvalidArgument, Kind: "unknown_tool", Pointer: query.Pointer(at, strconv.Itoa(i)), Near: near,
+					Detail: fmt.Sprintf("unknown tool %q%s", problem.Cut(name), problem.DidYouMean(near))}
+			}
+		}
+	}
+	for _, l := range []struct {
+		what         string
+		parent, more identity.List
+	}{{"tools", c.who.Tools, d.Tools}, {"actions", c.who.Actions, d.Actions}} { // classes are checked by name
+		both := l.parent.And(l.more)
+		if len(l.more.Only) > 0 && !slices.ContainsFunc(l.more.Only, func(name string) bool { return both.Allows(name) }) {
+			return &problem.Error{Code: problem.InvalidArgument, Kind: "no_overlap", Pointer: "/" + l.what + "/only",
+				Detail: fmt.Sprintf("none of the %s in the list is one that the parent has: the sub-principal would have none", l.what)}
+		}
+	}
+	return nil
 }
 
 // ofClass returns the asker's view of a class; nil where several classes have the name.

@@ -13,6 +13,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"sync"
@@ -60,6 +61,8 @@ type Options struct {
 	Budget   int                      // most bytes of the records of one answer; 0 takes shape.DefaultBudget
 	Price    int64                    // of a million estimated tokens, in millionths of a US dollar; 0 for none
 	Now      func() time.Time         // the clock; nil takes time.Now
+	Log      *slog.Logger             // told of subscribers that panic; nil tells nobody
+	Depth    int                      // most generations of sub-principals below a credential; 0 takes identity.MaxDepth
 
 	Observer Observer // is told of every call; nil tells nobody
 }

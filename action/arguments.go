@@ -49,7 +49,7 @@ func (b *builder) arguments() {
 func (b *builder) compiled(doc value.Value, properties []value.Member) {
 	b.Action.shown = doc.AppendJSON(nil)
 	var err error
-	if b.schema, err = argcheck.Compile(b.Action.shown); err != nil {
+	if b.schema, err = argcheck.Compile(b.Action.shown, false); err != nil {
 		b.schema = nil
 		b.wrong([]string{"input"}, "%v", err)
 		return

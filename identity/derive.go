@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"maps"
@@ -10,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// MaxDepth is how many generations of sub-principals there can be below a credential (design 02).
+// MaxDepth is how many generations of sub-principals there can be below a credential where a Derivation says nothing else.
 const MaxDepth = 4
 
 // A Derivation says how a sub-principal differs from its parent. All that it leaves out is the parent's.
@@ -22,18 +23,21 @@ type Derivation struct {
 	Actions List                    // narrows further
 	Classes List                    // narrows further
 	Filters map[string]query.Filter // as a Principal's; they name only fields that the parent sees
+
+	Depth int // most generations below a credential; 0 takes MaxDepth
 }
 
 // Derive returns a sub-principal of parent: an agent with parent's identity, limits, claims and all that narrows
 // parent, and what d narrows on top. It never has or sees more than parent. The errors are problem.InvalidArgument,
-// and problem.PermissionDenied where MaxDepth generations stand already or nobody is the parent.
+// and problem.PermissionDenied where there are as many generations already or nobody is the parent.
 func Derive(parent Principal, d Derivation) (Principal, error) {
+	most := cmp.Or(d.Depth, MaxDepth)
 	switch {
 	case parent.ID == "":
 		return Principal{}, &problem.Error{Code: problem.PermissionDenied, Detail: "Nobody can't have sub-principals", Kind: "no_parent"}
-	case parent.Depth < 0 || parent.Depth >= MaxDepth:
+	case parent.Depth < 0 || parent.Depth >= most:
 		return Principal{}, &problem.Error{Code: problem.PermissionDenied, Kind: "depth",
-			Detail: fmt.Sprintf("There can be at most %d generations of sub-principals, and %s is of the last one", MaxDepth, quote(parent.ID))}
+			Detail: fmt.Sprintf("There can be at most %d generations of sub-principals, and %s is of the last one", most, quote(parent.ID))}
 	case !named(d.Name):
 		return Principal{}, &problem.Error{Code: problem.InvalidArgument, Detail: "A sub-principal needs a name of 1 to 64 letters, digits, dots, dashes and underscores"}
 	}

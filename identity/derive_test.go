@@ -141,6 +141,12 @@ func TestDeriveRefuses(t *testing.T) {
 		}
 		at = child
 	}
+	shallow := identity.Derivation{Name: "c", Depth: 1}
+	if child, err := identity.Derive(parent, shallow); err != nil {
+		t.Error(err)
+	} else if _, err := identity.Derive(child, shallow); problem.CodeOf(err) != problem.PermissionDenied {
+		t.Errorf("a second generation where one is the most: %v", err)
+	}
 }
 
 func TestListAnd(t *testing.T) {

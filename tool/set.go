@@ -117,8 +117,10 @@ func (s *Set) check(t *Tool) (*checked, error) {
 	if t.fault != nil {
 		return nil, t.fault
 	}
-	schema, err := argcheck.Compile(t.Input)
+	schema, err := argcheck.Compile(t.Input, t.Category == Custom || t.Category == "")
 	switch {
+	case !callable(t.Name):
+		return nil, fmt.Errorf("its name must be 1 to 64 of A-Z a-z 0-9 _ -, which all clients take, not %q", t.Name)
 	case err != nil:
 		return nil, err
 	case t.Handle == nil:
@@ -129,6 +131,16 @@ func (s *Set) check(t *Tool) (*checked, error) {
 		return nil, errors.New("what only reads makes no writes")
 	}
 	return &checked{t, schema}, nil
+}
+
+// callable reports whether every client and model takes name as that of a tool.
+func callable(name string) bool {
+	for _, c := range []byte(name) {
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-') {
+			return false
+		}
+	}
+	return len(name) >= 1 && len(name) <= 64
 }
 
 // Needs returns the scope that t or its annotations ask for. A tool without annotations counts as destructive.
@@ -188,6 +200,7 @@ func (s *Set) Call(ctx context.Context, who identity.Principal, r Request) (res 
 		ask.Takes = t.input.Names()
 	}
 	ask.Arguments, ask.Correlation, ask.Progress = r.Arguments, r.Correlation, r.Progress
+	ask.Tools = func() []string { return s.names(who) }
 	err = s.gateway.Do(ctx, who, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 		if t == nil {
 			return 0, policy.Unknown("unknown_tool")
@@ -196,13 +209,22 @@ func (s *Set) Call(ctx context.Context, who identity.Principal, r Request) (res 
 		if err != nil {
 			return 0, err
 		}
-		if res, err = t.Handle(ctx, c, args); err != nil {
+		answered := make(chan Result, 1) // not a variable: a handler that was given up may still write
+		if err := c.Run(ctx, func(c *bailiwick.Call) error {
+			out, err := t.Handle(ctx, c, args)
+			if err != nil {
+				return err
+			}
+			if out.Class == "" {
+				out.Class = c.From()
+			}
+			out.explain(ctx, c)
+			answered <- out
+			return nil
+		}); err != nil {
 			return 0, err
 		}
-		if res.Class == "" {
-			res.Class = c.From()
-		}
-		res.explain(ctx, c)
+		res = <-answered
 		return max(len(res.Structured), len(res.Text)), nil
 	})
 	if problem.CodeOf(err) == problem.UnknownTool {
@@ -217,16 +239,22 @@ func (s *Set) Call(ctx context.Context, who identity.Principal, r Request) (res 
 // unknown refuses a tool that doesn't exist for who, with the nearest names that do. It says the same whether there is
 // such a tool or not; kind, for the audit, is the true reason.
 func (s *Set) unknown(who identity.Principal, name, kind string) error {
-	var names []string
-	for _, t := range s.List(who, "") {
-		names = append(names, t.Name)
-	}
+	names := s.names(who)
 	p := &problem.Error{Code: problem.UnknownTool, Kind: kind, Near: problem.Nearest(name, names, 3)}
 	p.Detail = fmt.Sprintf("unknown tool %q%s", problem.Cut(name), problem.DidYouMean(p.Near))
 	if slices.Contains(names, "list_tools") {
 		p.Suggestion = "list_tools names the tools you may call"
 	}
 	return p
+}
+
+// names returns the names of the tools that who may call.
+func (s *Set) names(who identity.Principal) []string {
+	var names []string
+	for _, t := range s.List(who, "") {
+		names = append(names, t.Name)
+	}
+	return names
 }
 
 // Admit puts run under the same scopes, limits and record as a tool's call; see server.Tools.

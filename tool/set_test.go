@@ -5,8 +5,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/tool"
@@ -115,6 +117,122 @@ func TestUnknownTool(t *testing.T) {
 		want := "unknown_tool: unknown tool \"" + name + "\"; did you mean greet_a?\n→ list_tools names the tools you may call"
 		if p.Text() != want || p.Kind != kind {
 			t.Errorf("%s (%s), want %s (%s)", p.Text(), p.Kind, want, kind)
+		}
+	}
+}
+
+// TestHard: a handler that looks at no context is given up, and the call is cancelled or timed out in answer and audit.
+func TestHard(t *testing.T) {
+	g, log := newGateway(t, 0, shopRules())
+	release := make(chan struct{})
+	defer close(release)
+	deaf, began := greet("deaf", "late"), make(chan struct{}, 2)
+	deaf.Handle = func(context.Context, *bailiwick.Call, value.Value) (tool.Result, error) {
+		began <- struct{}{}
+		<-release
+		return tool.Result{Text: "late"}, nil
+	}
+	brief := deaf
+	brief.Name, brief.Timeout = "brief", time.Millisecond
+	late := greet("late", "")
+	ctx, cancel := context.WithCancel(t.Context())
+	late.Handle = func(context.Context, *bailiwick.Call, value.Value) (tool.Result, error) {
+		cancel()
+		return tool.Result{Text: "done all the same"}, nil
+	}
+	set, err := tool.NewSet(g, deaf, brief, late)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone, leave := context.WithCancel(t.Context())
+	go func() { <-began; leave() }()
+	for _, tt := range []struct {
+		name string
+		ctx  context.Context
+		want problem.Code
+		kept string
+	}{{"deaf", gone, problem.Cancelled, audit.Cancelled}, {"brief", t.Context(), problem.Timeout, audit.Failed}, {"late", ctx, problem.Cancelled, audit.Cancelled}} {
+		_, err := set.Call(tt.ctx, agent(), tool.Request{Name: tt.name, Arguments: value.OfObject(nil)})
+		var last audit.Record
+		if err := log.Backwards(t.Context(), audit.Last, func(r audit.Record) bool { last = r; return false }); err != nil {
+			t.Fatal(err)
+		}
+		if problem.CodeOf(err) != tt.want || last.Tool != tt.name || last.Outcome != tt.kept || last.Code != string(tt.want) {
+			t.Errorf("%s: %v, recorded as %s %s %s", tt.name, err, last.Tool, last.Outcome, last.Code)
+		}
+	}
+}
+
+// TestCustom: tools of embedding programs may take arguments that they don't name; their names fit all clients.
+func TestCustom(t *testing.T) {
+	g, _ := newGateway(t, 0, shopRules())
+	open := greet("open", "took it")
+	open.Input = []byte(`{"type":"object","properties":{"n":{"type":"integer"}}}`)
+	set, err := tool.NewSet(g, open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]problem.Code{`{"n":1,"other":[2]}`: "", `{"n":"1"}`: problem.InvalidArgument} {
+		v, _ := value.Read([]byte(args), 0)
+		if _, err := set.Call(t.Context(), agent(), tool.Request{Name: "open", Arguments: v}); problem.CodeOf(err) != want {
+			t.Errorf("%s: %v", args, err)
+		}
+	}
+	for _, name := range []string{"", "a b", "a.b", "a/b", "über", strings.Repeat("x", 65)} {
+		if err := set.Add(greet(name, "")); err == nil || !strings.Contains(err.Error(), "its name must be 1 to 64 of A-Z a-z 0-9 _ -") {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// TestSubscriberPanics: the others are told, and whoever made the change goes on.
+func TestSubscriberPanics(t *testing.T) {
+	g, _ := newGateway(t, 0, shopRules())
+	told := 0
+	g.Subscribe(func(bailiwick.Change) { panic("first") })
+	g.Subscribe(func(bailiwick.Change) { told++ })
+	if _, err := tool.NewSet(g, greet("a", "")); err != nil {
+		t.Fatal(err)
+	}
+	g.Announce(bailiwick.ToolsChanged)
+	if told != 1 {
+		t.Errorf("told %d times", told)
+	}
+}
+
+// TestDeriveLists: a sub-principal's lists name tools that the asker can call, and leave it some.
+func TestDeriveLists(t *testing.T) {
+	g, _ := newGateway(t, 0, shopRules())
+	var lists identity.List
+	derive := greet("derive", "")
+	derive.Handle = func(_ context.Context, c *bailiwick.Call, _ value.Value) (tool.Result, error) {
+		_, err := c.Derive(identity.Derivation{Name: "sub", Tools: lists})
+		return tool.Result{}, err
+	}
+	set, err := tool.NewSet(g, derive, greet("a", ""), greet("b", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	who := agent()
+	who.Tools.Except = []string{"b"}
+	for _, tt := range []struct {
+		lists identity.List
+		want  string
+	}{
+		{identity.List{Only: []string{"a"}}, ""},
+		{identity.List{Only: []string{"deriv"}}, "invalid_argument: unknown tool \"deriv\"; did you mean derive? (at /tools/only/0)"},
+		{identity.List{Only: []string{"b"}}, "invalid_argument: unknown tool \"b\" (at /tools/only/0)"},
+		{identity.List{Except: []string{"c"}}, "invalid_argument: unknown tool \"c\" (at /tools/except/0)"},
+		{identity.List{Only: []string{"a"}, Except: []string{"a"}}, "invalid_argument: none of the tools in the list is one that the parent has: the sub-principal would have none (at /tools/only)"},
+	} {
+		lists = tt.lists
+		_, err := set.Call(t.Context(), who, tool.Request{Name: "derive", Arguments: value.OfObject(nil)})
+		got := ""
+		if err != nil {
+			got = problem.Of(err).Text()
+		}
+		if !strings.HasPrefix(got, tt.want) || (tt.want == "") != (got == "") {
+			t.Errorf("%+v: %q, want %q", tt.lists, got, tt.want)
 		}
 	}
 }

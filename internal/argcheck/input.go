@@ -32,8 +32,9 @@ type Schema struct {
 	properties map[string]property // the arguments
 }
 
-// Compile checks that every client can load an input schema, and compiles it. Formats are checked too.
-func Compile(schema []byte) (*Schema, error) {
+// Compile checks that every client can load an input schema, and compiles it. Formats are checked too. open takes a schema
+// that allows arguments which it doesn't name, as embedding programs write them.
+func Compile(schema []byte, open bool) (*Schema, error) {
 	doc, err := value.Read(schema, 0)
 	if err != nil {
 		return nil, fmt.Errorf("its input schema: %w", err)
@@ -41,7 +42,7 @@ func Compile(schema []byte) (*Schema, error) {
 	if typ, _ := doc.Get("type"); typ.Text() != "object" {
 		return nil, errors.New("its input schema is not of type object")
 	}
-	if closed, ok := doc.Get("additionalProperties"); !ok || closed.Kind() != value.Bool || closed.Bool() {
+	if closed, ok := doc.Get("additionalProperties"); !open && (!ok || closed.Kind() != value.Bool || closed.Bool()) {
 		return nil, errors.New("its input schema is not closed (additionalProperties: false)")
 	}
 	in := &Schema{known: map[string][]string{}, printer: message.NewPrinter(language.English), properties: properties(doc)}

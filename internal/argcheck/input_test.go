@@ -15,7 +15,7 @@ const issue = `{"type": "object", "additionalProperties": false, "required": ["p
 
 // TestCheck is arguments → each fault: its place, its rule and its sentence.
 func TestCheck(t *testing.T) {
-	s, err := Compile([]byte(issue))
+	s, err := Compile([]byte(issue), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestCompile(t *testing.T) {
 		`{"type": "object", "additionalProperties": false, "properties": {"a": {"$ref": "#"}}}`:                "its input schema uses $ref",
 		`{"type": "object", "additionalProperties": false, "properties": {"a": {"type": ["string", "null"]}}}`: "its input schema has a list of types",
 	} {
-		if _, err := Compile([]byte(schema)); err == nil || err.Error() != want {
+		if _, err := Compile([]byte(schema), false); err == nil || err.Error() != want {
 			t.Errorf("%s:\n got %v\nwant %s", schema, err, want)
 		}
 	}

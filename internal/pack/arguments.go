@@ -33,7 +33,7 @@ func (b *builder) arguments() {
 		return value.OfObject(append(members[:len(members):len(members)], value.Member{Name: "properties", Value: value.OfObject(properties)})).AppendJSON(nil)
 	}
 	var err error
-	if b.schema, err = argcheck.Compile(doc(all)); err != nil {
+	if b.schema, err = argcheck.Compile(doc(all), false); err != nil {
 		b.schema = nil
 		b.wrong([]string{"input"}, "%v", err)
 		return
