@@ -135,6 +135,12 @@ func (p *Policy) passes(u Use) error {
 	case key != "":
 		refused.Detail = fmt.Sprintf("%s are switched off (%s)", written(key), key)
 	}
+	// What stands in the way besides has to change as well.
+	for _, s := range p.rules.Gates.switches(u.Kind()) {
+		if s.key != key && s.gate != On && !(s.gate == Review && u.Proposes) {
+			refused.Detail += fmt.Sprintf("; %s (%s) has to change too", s.key, s.gate)
+		}
+	}
 	return refused
 }
 

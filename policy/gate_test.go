@@ -29,7 +29,7 @@ func TestGates(t *testing.T) {
 		{Gates{Writes: On}, remove, action, ""},
 		{Gates{Writes: Off}, read, action, "writes are switched off (gates.writes)"},
 		{Gates{Writes: On}, write, raw, "raw writes are switched off (gates.raw_writes)"},
-		{Gates{}, write, raw, "raw writes are switched off (gates.raw_writes)"},
+		{Gates{}, write, raw, "raw writes are switched off (gates.raw_writes); gates.writes (review) has to change too"},
 		{Gates{Writes: Off, RawWrites: On}, write, raw, "writes are switched off (gates.writes)"},
 		{Gates{Writes: Review, RawWrites: On}, write, raw, "writes need a review (gates.writes: review), which put doesn't offer"},
 		{Gates{Writes: On, RawWrites: Review}, write, raw, "raw writes need a review (gates.raw_writes: review), which put doesn't offer"},

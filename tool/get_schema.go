@@ -157,12 +157,23 @@ func allowedValues(f *schema.Field, rule policy.FieldRule) []value.Value {
 	}
 	out := make([]value.Value, len(rule.Values))
 	for i, v := range rule.Values {
-		out[i] = value.OfString(v.Value)
+		out[i] = documented(f, v.Value)
 		if v.Meaning != "" {
-			out[i] = value.OfObject([]value.Member{text("value", v.Value), text("meaning", v.Meaning)})
+			out[i] = value.OfObject([]value.Member{member("value", out[i]), text("meaning", v.Meaning)})
 		}
 	}
 	return out
+}
+
+// documented returns a value that the owner documents in the type of its field: conditions take it so.
+func documented(f *schema.Field, written string) value.Value {
+	switch f.Type {
+	case schema.Integer, schema.Double, schema.Decimal, schema.Boolean:
+		if v, err := value.Read([]byte(written), 0); err == nil && v.Kind() != value.String {
+			return v
+		}
+	}
+	return value.OfString(written)
 }
 
 // relations are the pointers of the class and those of other classes to it.

@@ -21,7 +21,8 @@ func listTools() Tool {
 		Output: compact(`{"type": "object", "required": ["tools", "categories"], "properties": {
 			"tools": {"type": "array", "items": {"type": "object", "properties": {
 				"name": {"type": "string"}, "category": {"type": "string"}, "description": {"type": "string"}}}},
-			"categories": {"type": "array", "items": {"type": "string"}}}}`),
+			"categories": {"type": "array", "items": {"type": "string"}},
+			"about": {"type": "object", "description": "what each category is for"}}}`),
 		Annotations: Annotations{ReadOnly: true, Idempotent: true},
 		Category:    Discovery,
 		Timeout:     schemaTimeout,
@@ -47,6 +48,11 @@ func catalogue(tools []*Tool) Result {
 		}
 	}
 	slices.Sort(categories)
-	doc := value.OfObject([]value.Member{member("tools", value.OfArray(out)), member("categories", list(categories))})
+	known, about := Categories(), make([]value.Member, len(categories))
+	for i, c := range categories {
+		about[i] = text(c, known[Category(c)])
+		lines.WriteString(c + ": " + known[Category(c)] + "\n")
+	}
+	doc := value.OfObject([]value.Member{member("tools", value.OfArray(out)), member("categories", list(categories)), member("about", value.OfObject(about))})
 	return Result{Structured: doc.AppendJSON(nil), Text: strings.TrimSuffix(lines.String(), "\n")}
 }

@@ -165,7 +165,7 @@ func (t *Tool) Ask() bailiwick.Ask {
 func (s *Set) List(who identity.Principal, category string) []*Tool {
 	var out []*Tool
 	for _, t := range s.registry.Load().tools {
-		if (category == "" || string(t.Category) == category) && s.gateway.May(who, t.Ask()) == nil && t.offered(who) {
+		if (category == "" || string(t.Category) == category) && s.gateway.May(who, t.Ask()) == nil && s.offered(t, who) {
 			out = append(out, t)
 		}
 	}
@@ -175,10 +175,13 @@ func (s *Set) List(who identity.Principal, category string) []*Tool {
 // May reports whether there is a tool called name that who may call.
 func (s *Set) May(who identity.Principal, name string) bool {
 	t := s.Tool(name)
-	return t != nil && s.gateway.May(who, t.Ask()) == nil && t.offered(who)
+	return t != nil && s.gateway.May(who, t.Ask()) == nil && s.offered(t, who)
 }
 
-func (t *Tool) offered(who identity.Principal) bool { return t.Offered == nil || t.Offered(who) }
+// offered reports whether t has anything for who.
+func (s *Set) offered(t *Tool, who identity.Principal) bool {
+	return (t.Offered == nil || t.Offered(who)) && (t.offers == nil || t.offers(s, who))
+}
 
 // Tool returns the tool called name, or nil where the set has none now.
 func (s *Set) Tool(name string) *Tool {
@@ -191,7 +194,7 @@ func (s *Set) Tool(name string) *Tool {
 // Call answers one call: it is the in-process door, and what every other door calls. Errors carry a *problem.Error.
 func (s *Set) Call(ctx context.Context, who identity.Principal, r Request) (res Result, err error) {
 	t := s.registry.Load().byName[r.Name]
-	if t != nil && !t.offered(who) {
+	if t != nil && !s.offered(t.Tool, who) {
 		t = nil // in all that follows as if nobody had registered it
 	}
 	ask := bailiwick.Ask{Tool: short(r.Name), Unknown: t == nil, Needs: identity.Read, Takes: []string{}}

@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/textquery"
+	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -29,7 +31,10 @@ func textSearch() Tool {
 			"class_name": {"type": "string"}, "results": {"type": "array"}, "has_more": {"type": "boolean"}}}`),
 		Annotations: reads(),
 		Category:    Query,
-		Timeout:     queryTimeout,
+		offers: func(s *Set, who identity.Principal) bool { // for whom there is something to search
+			return slices.ContainsFunc(s.gateway.Views(who), func(v *policy.View) bool { return v.SearchFields() != nil })
+		},
+		Timeout: queryTimeout,
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (Result, error) {
 			args := arguments{in}
 			words, err := textquery.Parse(args.text("query"), "/query")

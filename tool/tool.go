@@ -33,6 +33,22 @@ const (
 	Custom    Category = "custom"
 )
 
+// Categories returns what the tools of each category are for, in one line each.
+func Categories() map[Category]string {
+	return map[Category]string{
+		Schema:    "which classes and fields there are",
+		Query:     "find and read records",
+		Aggregate: "count, group and compute over records",
+		Mutation:  "propose writes, which a person approves",
+		Export:    "records as CSV, Markdown or lines of JSON",
+		Discovery: "find tools",
+		API:       "search and call HTTP APIs",
+		Platform:  "operations of a platform, each as a tool",
+		Changes:   "follow what was proposed",
+		Custom:    "tools of this application",
+	}
+}
+
 // Annotations tell a client, and our own scope check, what a tool does. All four are always sent.
 type Annotations struct {
 	ReadOnly    bool
@@ -60,8 +76,9 @@ type Tool struct {
 	// there is no such tool. Nil offers it to all.
 	Offered func(who identity.Principal) bool
 
-	fault error              // why Typed could not describe it
-	bind  func(*Set) Handler // makes Handle for a tool that works on the set it is in; nil for all others
+	fault  error                               // why Typed could not describe it
+	offers func(*Set, identity.Principal) bool // as Offered, for a tool that looks at the set it is in
+	bind   func(*Set) Handler                  // makes Handle for a tool that works on the set it is in; nil for all others
 }
 
 // Summary returns the first sentence of t's description.

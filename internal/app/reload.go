@@ -215,7 +215,20 @@ func CheckToken(ctx context.Context, c *config.Config, t identity.Token) (warnin
 	if strays != nil && !c.Lenient {
 		return nil, errors.New(strings.Join(warnings, "\n"))
 	}
+	if n := tenanted(c); n > 0 && t.Tenant == "" {
+		warnings = append(warnings, fmt.Sprintf("tenant: the token names none, and it sees no record of %d classes that have one (--tenant)", n))
+	}
 	return warnings, nil
+}
+
+// tenanted counts the classes whose records belong to a tenant that nobody passes by.
+func tenanted(c *config.Config) (n int) {
+	for _, r := range c.Rules.Classes {
+		if r.Tenant != nil && r.Tenant.Bypass == "" && (r.Tenant.Is == "" || r.Tenant.Is == "principal.tenant") {
+			n++
+		}
+	}
+	return n
 }
 
 // ruled are the names of the classes that c has rules for, as lists can name them.

@@ -173,7 +173,12 @@ func (r *Room) Actions(who identity.Principal, v *policy.View) []value.Value {
 			members = append(members, text("description", a.Description))
 		}
 		members = append(members, text("permission", string(a.Scope)), member("needs_object_id", value.OfBool(a.WantsRecord())),
-			member("supports_dry_run", value.OfBool(a.Tries())), member("arguments", in))
+			member("supports_dry_run", value.OfBool(a.Tries())))
+		if own := a.Tool && who.Tools.Allows(a.Name); own && checked.IsNull() {
+			members = append(members, text("tool", a.Name)) // tools/list has its arguments
+		} else {
+			members = append(members, member("arguments", in))
+		}
 		if !checked.IsNull() {
 			members = append(members, member("check_against", checked))
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
-// A sum is what the calls of one owner, token, tool, class or day have used.
+// A sum is what the calls of one owner, token, tool, class, conversation or day have used.
 type sum struct {
 	Name    string  `json:"name"`
 	Calls   int64   `json:"calls"`   // refused ones too
@@ -43,6 +43,8 @@ func named(r audit.Record, what string) (name string, ok bool) {
 		return r.Tool, true
 	case "class":
 		return r.Class, true
+	case "conversation":
+		return r.Correlation, true
 	case "day":
 		return r.Time.UTC().Format(time.DateOnly), true
 	}
@@ -61,7 +63,7 @@ func usage(t *terminal.Terminal) *cobra.Command {
 		Args: terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if _, ok := named(audit.Record{}, what); !ok {
-				return terminal.Usagef("--by must be owner, token, tool, class or day")
+				return terminal.Usagef("--by must be owner, token, tool, class, conversation or day")
 			}
 			if days < 1 || days > 3650 {
 				return terminal.Usagef("--days must be from 1 to 3650")
@@ -80,7 +82,7 @@ func usage(t *terminal.Terminal) *cobra.Command {
 		},
 	}
 	k.Flags(cmd.Flags())
-	cmd.Flags().StringVar(&what, "by", "owner", "what to sum up by: `owner`, token, tool, class or day")
+	cmd.Flags().StringVar(&what, "by", "owner", "what to sum up by: `owner`, token, tool, class, conversation or day")
 	cmd.Flags().IntVar(&days, "days", 1, "how many `DAYS` of UTC, today among them")
 	return cmd
 }

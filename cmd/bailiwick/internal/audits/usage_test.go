@@ -19,9 +19,9 @@ func TestUsage(t *testing.T) {
 	for _, r := range []audit.Record{
 		{Time: noon.Add(-37 * time.Hour), Owner: "ana", Tool: "count_objects", Outcome: audit.OK, Rows: 1000}, // the day before yesterday
 		{Time: noon.Add(-12*time.Hour - time.Minute), Owner: "ana", Tool: "count_objects", Outcome: audit.OK, Rows: 100},
-		{Time: noon.Add(-12 * time.Hour), Owner: "ana", Principal: "token:t1", TokenID: "t1", Tool: "query_class", Class: "issues", Outcome: audit.OK, Rows: 7, Bytes: 400, Tokens: 100, Cost: 300},
+		{Time: noon.Add(-12 * time.Hour), Owner: "ana", Principal: "token:t1", TokenID: "t1", Correlation: "c-1", Tool: "query_class", Class: "issues", Outcome: audit.OK, Rows: 7, Bytes: 400, Tokens: 100, Cost: 300},
 		{Time: noon.Add(-12*time.Hour - 30*time.Minute), Owner: "bob", Principal: "host:a/b", Tool: "query_class", Class: "issues", Outcome: audit.OK, Rows: 5}, // it ended later than it began
-		{Time: noon, Owner: "ana", Principal: "token:t1/helper", Depth: 1, TokenID: "t1", Tool: "get_object", Class: "issues", Outcome: audit.Refused, Rows: 1, Bytes: 4, Tokens: 1, Cost: 3},
+		{Time: noon, Owner: "ana", Principal: "token:t1/helper", Depth: 1, TokenID: "t1", Correlation: "c-1", Tool: "get_object", Class: "issues", Outcome: audit.Refused, Rows: 1, Bytes: 4, Tokens: 1, Cost: 3},
 		{Time: noon, Principal: "host:a/b/helper/x", Depth: 2, Tool: "query_class", Outcome: audit.Failed},
 	} {
 		if err := log.Append(t.Context(), &r); err != nil {
@@ -40,6 +40,7 @@ func TestUsage(t *testing.T) {
 		{"tool", today, []sum{{Name: "get_object", Calls: 1, Refused: 1, Rows: 1, Bytes: 4, Tokens: 1, Cost: 0.000003},
 			{Name: "query_class", Calls: 2, Refused: 1, Rows: 7, Bytes: 400, Tokens: 100, Cost: 0.0003}}},
 		{"class", today, []sum{{Name: "issues", Calls: 2, Refused: 1, Rows: 8, Bytes: 404, Tokens: 101, Cost: 0.000303}, {Calls: 1, Refused: 1}}},
+		{"conversation", today, []sum{{Name: "c-1", Calls: 2, Refused: 1, Rows: 8, Bytes: 404, Tokens: 101, Cost: 0.000303}, {Calls: 1, Refused: 1}}},
 		{"day", today.Add(-48 * time.Hour), []sum{{Name: "2026-07-28", Calls: 3, Refused: 2, Rows: 8, Bytes: 404, Tokens: 101, Cost: 0.000303},
 			{Name: "2026-07-27", Calls: 2, Rows: 105}, {Name: "2026-07-26", Calls: 1, Rows: 1000}}},
 		{"owner", noon.Add(time.Hour), nil},
