@@ -120,7 +120,7 @@ func (s *Set) check(t *Tool) (*checked, error) {
 	schema, err := argcheck.Compile(t.Input, t.Category == Custom || t.Category == "")
 	switch {
 	case !callable(t.Name):
-		return nil, fmt.Errorf("its name must be 1 to 64 of A-Z a-z 0-9 _ -, which all clients take, not %q", t.Name)
+		return nil, fmt.Errorf("its name must be 1 to 64 of A-Z a-z 0-9 _ - ., not %q", t.Name)
 	case err != nil:
 		return nil, err
 	case t.Handle == nil:
@@ -133,10 +133,10 @@ func (s *Set) check(t *Tool) (*checked, error) {
 	return &checked{t, schema}, nil
 }
 
-// callable reports whether every client and model takes name as that of a tool.
+// callable reports whether name can be that of a tool in every version of MCP. (Some models take no dots; clients rewrite them.)
 func callable(name string) bool {
 	for _, c := range []byte(name) {
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-') {
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.') {
 			return false
 		}
 	}

@@ -178,8 +178,8 @@ func TestCustom(t *testing.T) {
 			t.Errorf("%s: %v", args, err)
 		}
 	}
-	for _, name := range []string{"", "a b", "a.b", "a/b", "über", strings.Repeat("x", 65)} {
-		if err := set.Add(greet(name, "")); err == nil || !strings.Contains(err.Error(), "its name must be 1 to 64 of A-Z a-z 0-9 _ -") {
+	for _, name := range []string{"", "a b", "a/b", "über", strings.Repeat("x", 65)} {
+		if err := set.Add(greet(name, "")); err == nil || !strings.Contains(err.Error(), "its name must be 1 to 64 of A-Z a-z 0-9 _ - .") {
 			t.Errorf("%q: %v", name, err)
 		}
 	}

@@ -233,7 +233,7 @@ func TestLists(t *testing.T) {
 	for want, who := range map[string]identity.Principal{
 		`{"requestId":"c1","workspace_path":"DIR/org/workspace-P","cache_age_ms":null,"objects":[],"total":0}` + "\n0 of 0 objects": none,
 		"permission_denied: org_describe needs the scope read []":                                                                   unread,
-		"unknown_tool: unknown tool []": untooled,
+		`unknown_tool: unknown tool "org_describe" list_tools names the tools you may call[]`:                                       untooled,
 		`{"requestId":"c1","workspace_path":"DIR/org/workspace-P","cache_age_ms":3600000,"objects":[{"name":"Case","exists":true,"required_fields":[` +
 			`{"name":"Status","type":"picklist","default_value":null,"nillable":false}],"field_count":3}],"total":1}` + "\nCase: 1 of 3 fields required: Status picklist*\n1 of 1 objects": agent(),
 	} {
