@@ -95,7 +95,7 @@ auth:
 		want      string
 	}{
 		{"acme", "viewer", 200, `"text":"3100"`},
-		{"nobody", "viewer", 200, `"count":0}`},
+		{"nobody", "viewer", 200, `"text":"0"`},
 		{"", "viewer", 200, `there is no class`},
 		{"acme", "guest", 403, `"error_code":"permission_denied","scope":"read"`},
 	} {
