@@ -145,7 +145,7 @@ const grace = time.Second
 // problem.Internal that says nothing of itself.
 func (c *Call) Run(ctx context.Context, f func(*Call) error) error {
 	record := *c.record
-	inner := &Call{gateway: c.gateway, who: c.who, record: &record, from: c.from, did: c.did, progress: c.progress, tools: c.tools}
+	inner := &Call{gateway: c.gateway, who: c.who, record: &record, from: c.from, did: c.did, Remarks: c.Remarks, progress: c.progress, tools: c.tools}
 	inner.policy = c.policy.Noting(&inner.uses)
 	done := make(chan error, 1)
 	go func() {
@@ -158,7 +158,7 @@ func (c *Call) Run(ctx context.Context, f func(*Call) error) error {
 	}()
 	finished := func(err error) error {
 		*c.record, c.from, c.did = record, inner.from, inner.did
-		c.uses = inner.uses
+		c.uses, c.Remarks = inner.uses, inner.Remarks
 		return err
 	}
 	select {

@@ -113,7 +113,7 @@ func printExamination(t *terminal.Terminal, r *examination) error {
 			t.Printf("%s: masked: %s\n", e.Name, strings.Join(masked(e), ", "))
 		}
 	}
-	seen := []string{}
+	seen, can := []string{}, shown
 	if len(r.Classes) > 0 || len(r.APIs) == 0 {
 		seen = append(seen, fmt.Sprintf("%d of %d classes", shown, len(r.Classes)))
 	}
@@ -122,7 +122,12 @@ func printExamination(t *terminal.Terminal, r *examination) error {
 		for _, a := range r.APIs {
 			of, all = of+a.Operations(), all+a.Operations()+a.Excluded+a.Forbidden+a.Unseen
 		}
-		seen = append(seen, fmt.Sprintf("%d of %d operations", of, all))
+		seen, can = append(seen, fmt.Sprintf("%d of %d operations", of, all)), can+of
+	}
+	if can == 0 {
+		t.Printf("%s  %s can be seen: none is named by the rules. Name classes under classes, or let \"bailiwick init\" write rules; rules %s\n",
+			terminal.Styled(terminal.Amber, "nothing"), strings.Join(seen, " and "), r.Rules)
+		return nil
 	}
 	t.Printf("%s  %s can be seen; rules %s\n", terminal.Styled(terminal.Green, "good"), strings.Join(seen, " and "), r.Rules)
 	return nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -19,6 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/configwatch"
 	"github.com/bailiwick-dev/bailiwick/internal/telemetry"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 )
 
@@ -45,9 +47,14 @@ func serveCommand(t *terminal.Terminal) *cobra.Command {
 			c.Listen = cmp.Or(listen, c.Listen, config.DefaultListen)
 			if stdio {
 				if from.Sources == nil && c.Stdio.ID == "" && !who.Given("tenant") && !who.Given("scopes") {
-					return errors.New("nobody may speak over stdio: add \"stdio: {tenant: acme, scopes: [read]}\" to the configuration, or give --tenant or --scopes")
+					err := errors.New("nobody may speak over stdio: add \"stdio: {tenant: acme, scopes: [read]}\" to the configuration, or give --tenant or --scopes")
+					return refuseStdio(t, err.Error(), err)
 				}
-				return r.serveStdio(cmd.Context(), t, c, &who)
+				err := r.serveStdio(cmd.Context(), t, c, &who)
+				if err != nil && r.server == nil {
+					return refuseStdio(t, "the gateway did not start; its standard error says why, and \"bailiwick check\" tells more", err)
+				}
+				return err
 			}
 			return r.serveHTTP(cmd.Context(), t, c, from.Sources != nil && from.Store == "")
 		},
@@ -214,6 +221,22 @@ func (r *serving) serveStdio(ctx context.Context, t *terminal.Terminal, c *confi
 	defer p.Apply(ctx, log)()
 	defer p.Tell(ctx, s, log)()
 	return s.ServeStdio(ctx, who)
+}
+
+// refuseStdio answers the first request of a client with message, for a client shows nothing of the standard error of
+// a program that ended, and returns err.
+func refuseStdio(t *terminal.Terminal, message string, err error) error {
+	lines := bufio.NewScanner(t.In)
+	for lines.Scan() {
+		messages, _, fault := wire.Read(lines.Bytes(), 0)
+		if fault != nil || len(messages) == 0 || !messages[0].IsCall() {
+			continue
+		}
+		refusal := wire.Fault{Code: wire.CodeBusy, Message: message}
+		t.Printf("%s\n", refusal.Append(nil, messages[0].ID))
+		break
+	}
+	return err
 }
 
 func logger(t *terminal.Terminal, l config.Log) *slog.Logger {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"net/http"
 
@@ -50,6 +51,7 @@ func (s *Serving) people(ctx context.Context, credentials identity.Authenticator
 func (s *Serving) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", s.Agents)
+	mux.HandleFunc("GET /{$}", about(s.Console != nil))
 	mux.Handle("/api/", s.Reviews)
 	if s.Console != nil {
 		pages := s.Console.Handler()
@@ -57,6 +59,18 @@ func (s *Serving) Handler() http.Handler {
 		mux.Handle(console.Path+"/", pages)
 	}
 	return mux
+}
+
+// about answers at the root with what this is and where to go. people says whether there are tokens and a console.
+func about(people bool) http.HandlerFunc {
+	text := "This is Bailiwick, a gateway for agents.\n\nAgents connect to /mcp, over MCP.\n"
+	if people {
+		text += "They need a token, which \"bailiwick token create\" makes. People review what agents propose at " + console.Path + ".\n"
+	}
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = io.WriteString(w, text) // a client that has gone can't be told so
+	}
 }
 
 // Work applies approved changes, sends notifications and reports to agents what happens to their changes, until stop is called, which
