@@ -123,12 +123,14 @@ func (e *evaluation) run(ctx context.Context, path string) error {
 
 // round asks all questions behind the configuration.
 func (e *evaluation) round(ctx context.Context, f *file, p assistant.Provider) (round, error) {
-	var r round
+	r := round{Model: p.String()}
 	at := map[string]int{}
-	for name, w := range f.given {
-		if err := e.asAll(ctx, f, name, w, p, &r); err != nil {
+	for name := range f.given {
+		some, err := e.asAll(ctx, f, name, p)
+		if err != nil {
 			return r, err
 		}
+		r.Questions = append(r.Questions, some...)
 	}
 	// The order of the file, whoever asked.
 	byID := map[string]result{}
@@ -152,28 +154,27 @@ func (e *evaluation) round(ctx context.Context, f *file, p assistant.Provider) (
 }
 
 // asAll asks the questions of one principal, each in a conversation of its own.
-func (e *evaluation) asAll(ctx context.Context, f *file, name string, w who, p assistant.Provider, r *round) (err error) {
-	if err := e.Speak(w.tenant, w.scopes); err != nil {
-		return err
+func (e *evaluation) asAll(ctx context.Context, f *file, name string, p assistant.Provider) (all []result, err error) {
+	if err := e.Speak(f.given[name].tenant, f.given[name].scopes); err != nil {
+		return nil, err
 	}
 	c, end, err := e.Open(ctx)
 	if err != nil {
-		return dial.Advise(err)
+		return nil, dial.Advise(err)
 	}
 	defer func() { err = errors.Join(err, c.Close(), end()) }()
 	agree := func(context.Context, assistant.Call) (bool, error) { return true, nil } // what is proposed here is kept nowhere
 	a, err := assistant.New(assistant.Options{Client: c, Provider: p, System: howToEnd, Hooks: assistant.Hooks{Confirm: agree}})
 	if err != nil {
-		return terminal.Usage(err)
+		return nil, terminal.Usage(err)
 	}
-	r.Model = a.Model()
 	for _, q := range f.questions {
 		if q.as != name {
 			continue
 		}
 		answer, err := a.Ask(ctx, q.ask)
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return nil, ctx.Err()
 		}
 		res := result{ID: q.id, Scenario: q.scenario, Tier: q.tier, Verdict: failed}
 		if err != nil {
@@ -181,9 +182,9 @@ func (e *evaluation) asAll(ctx context.Context, f *file, name string, w who, p a
 		} else {
 			res = q.grade(answer)
 		}
-		r.Questions = append(r.Questions, res)
+		all = append(all, res)
 	}
-	return nil
+	return all, nil
 }
 
 func (e *evaluation) print(rounds []round) {
