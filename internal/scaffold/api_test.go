@@ -85,7 +85,7 @@ apis:
     #parameters:
     #  - {name: orgId, is: principal.tenant}
 `
-	if diff := cmp.Diff(want, text); diff != "" || d.Operations != 7 || d.Confirm != 7 {
+	if diff := cmp.Diff(want, text); diff != "" || d.Operations != 7 || d.Confirm != 6 {
 		t.Errorf("%d operations, %d guesses\n%s", d.Operations, d.Confirm, diff)
 	}
 }
