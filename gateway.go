@@ -23,6 +23,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/functions"
 	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/internal/result/redact"
@@ -34,6 +35,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 type (
@@ -74,8 +76,9 @@ type Gateway struct {
 	cursors *shape.Cursors
 	masks   mask.Key
 	policy  atomic.Pointer[policy.Policy]
-	changes sync.Mutex // held by who replaces policy
-	holder  string     // of leases: no other gateway has it
+	changes sync.Mutex            // held by who replaces policy
+	holder  string                // of leases: no other gateway has it
+	slots   map[string]*fair.Gate // the connections of sources
 
 	subscribers subscribers
 }
@@ -99,7 +102,12 @@ func New(ctx context.Context, o Options) (*Gateway, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	g := &Gateway{options: o, limits: limit.New(o.Limits), cursors: cursors, masks: mask.NewKey(o.Secret), holder: rand.Text()}
+	g := &Gateway{options: o, limits: limit.New(o.Limits), cursors: cursors, masks: mask.NewKey(o.Secret), holder: rand.Text(), slots: map[string]*fair.Gate{}}
+	for name, s := range o.Sources {
+		if p, ok := s.(source.Pooled); ok {
+			g.slots[name] = fair.Reserving(p.Pool().Most)
+		}
+	}
 	warnings, err := g.Refresh(ctx)
 	return g, warnings, err
 }
@@ -217,9 +225,15 @@ func (g *Gateway) rows(ctx context.Context, p *policy.Policy, who identity.Princ
 	if err != nil {
 		return redact.Rows{}, err
 	}
+	plan, err := permit.Plan()
+	if err != nil {
+		return redact.Rows{}, err
+	}
 	rows, err := s.Read(ctx, permit)
 	if err != nil {
 		return redact.Rows{}, err
 	}
+	by := fair.Who{Tenant: who.Tenant, Owner: who.Account(), Credential: who.Origin()}
+	rows = fair.InTurn(ctx, g.slots[plan.View.Source()], by, rows, func(err error) (value.Row, error) { return nil, ended(ctx, err) })
 	return redact.Apply(permit, g.masks, rows)
 }

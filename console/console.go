@@ -23,7 +23,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/console/internal/session"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
-	"github.com/bailiwick-dev/bailiwick/internal/gate"
+	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -87,7 +87,7 @@ type Console struct {
 	sessions *session.Keeper
 	pages    map[string]*template.Template
 	assets   map[string]asset
-	streams  *gate.Gate
+	streams  *fair.Gate
 	closing  context.Context // ends when live pages must end
 	close    context.CancelFunc
 }
@@ -111,7 +111,7 @@ func New(o Options) (*Console, error) {
 	if c.pages, err = c.readPages(); err != nil {
 		return nil, err
 	}
-	c.streams = gate.New(streams, 0, 0)
+	c.streams = fair.New(fair.Bounds{Slots: streams})
 	c.closing, c.close = context.WithCancel(context.Background())
 	return c, nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -28,10 +29,11 @@ type happening struct {
 // events tells a page what happens to changes, for as long as it is open and its session holds: that is looked at again
 // before anything is told.
 func (c *Console) events(v *visit) error {
-	if err := c.streams.Enter(v.ctx()); err != nil {
+	leave, err := c.streams.Enter(v.ctx(), fair.Who{Tenant: v.who.Tenant, Owner: v.who.Account(), Credential: v.who.Origin()})
+	if err != nil {
 		return &problem.Error{Code: problem.RateLimited, Detail: "Too many pages are live at a time", Err: err}
 	}
-	defer c.streams.Leave()
+	defer leave()
 	after, err := c.startAfter(v)
 	if err != nil {
 		return err

@@ -24,7 +24,7 @@ type Options struct {
 	Burst          int           // calls per owner at once after a rest; 0 allows 500
 	TokenPerMinute int           // calls per token; 0 allows as many as an owner
 	TokenBurst     int           // 0 allows as many as an owner
-	Concurrency    int           // running calls per token, or per owner without one; 0 allows 16
+	Concurrency    int           // running calls per token, or per owner without one; 0 allows Concurrency
 	Queue          int           // calls that wait for one of these to end; 0 allows 64
 
 	Daily      Use // the most that an owner may use on a day of UTC; a field of 0 bounds nothing
@@ -49,6 +49,9 @@ type Bucket struct {
 	Every time.Duration
 	Burst int
 }
+
+// Concurrency is how many calls of a token run at a time when Options name no other number.
+const Concurrency = 16
 
 // longest is the longest time that a bucket can take to fill, so that no sum of times overflows.
 const longest = 10 * 365 * 24 * time.Hour
@@ -91,7 +94,7 @@ func New(o Options) *Limiter {
 	l := &Limiter{
 		owner:   Bucket{Every: every, Burst: o.Burst},
 		token:   Bucket{Every: tokenEvery, Burst: o.TokenBurst},
-		running: cmp.Or(o.Concurrency, 16),
+		running: cmp.Or(o.Concurrency, Concurrency),
 		waiting: cmp.Or(o.Queue, 64),
 		store:   o.Store,
 		budgets: newBudgets(o),

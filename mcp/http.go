@@ -14,6 +14,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
+	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/gate"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -176,11 +177,12 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, who identit
 	}
 	defer leave()
 	if r.Method == http.MethodGet {
-		if err := s.streams.Enter(r.Context()); err != nil {
+		leave, err := s.streams.Enter(r.Context(), sharer(who))
+		if err != nil {
 			busy().Write(w, "")
 			return
 		}
-		defer s.streams.Leave()
+		defer leave()
 	}
 	s.pass(w, r, &exchange{who: who, correlation: newCorrelation(), operation: s.operation(r.Header, nil)}, s.legacy)
 }
@@ -308,9 +310,14 @@ func (s *Server) admit(ctx context.Context, p *post) (leave func(), err error) {
 		if m.Method == "subscriptions/listen" {
 			g = s.streams
 		}
-		return g.Leave, g.Enter(ctx)
+		return g.Enter(ctx, sharer(p.who))
 	}
 	return func() {}, nil
+}
+
+// sharer is whose shares of calls and streams who draws from.
+func sharer(who identity.Principal) fair.Who {
+	return fair.Who{Tenant: who.Tenant, Owner: who.Account(), Credential: who.Origin()}
 }
 
 // pass gives a request to the SDK, without its credential and with its exchange.

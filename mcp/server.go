@@ -20,6 +20,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/gate"
 	"github.com/bailiwick-dev/bailiwick/internal/mcpobserve"
 	"github.com/bailiwick-dev/bailiwick/internal/oauthmeta"
@@ -79,9 +80,10 @@ type Options struct {
 	MaxBody         int64         // bytes; 0 takes 1 MiB
 	MaxDepth        int           // of nested JSON; 0 takes 20
 	Concurrency     int           // calls at a time; 0 takes 64
+	ConcurrencyEach int           // of them by one credential, at most half; 0 takes a quarter. One owner makes at most half, one tenant three quarters
 	Queue           int           // calls that wait for their turn; 0 takes 256, negative none
-	Patience        time.Duration // how long one waits; 0 takes 5 s
-	Streams         int           // event streams that stay open; 0 takes 1,000
+	Patience        time.Duration // how long one waits; 0 takes 30 s
+	Streams         int           // event streams that stay open, shared as calls are; 0 takes 1,000
 	Sessions        int           // sessions of the protocols before 2026-07-28; 0 takes 1,000
 	SessionsEach    int           // those of one principal; 0 takes 100
 	SessionTimeout  time.Duration // after which an idle one ends; 0 takes 30 minutes
@@ -119,8 +121,8 @@ type Server struct {
 	sdk      *sdk.Server
 	modern   http.Handler // MCP 2026-07-28 and later: stateless
 	legacy   http.Handler // MCP before: sessions
-	calls    *gate.Gate
-	streams  *gate.Gate
+	calls    *fair.Gate
+	streams  *fair.Gate
 	sessions *gate.Sessions
 	inflight *gate.Inflight
 	states   *sealed.Sealer
@@ -155,7 +157,7 @@ func New(o Options) (*Server, error) {
 	o.MaxDepth = cmp.Or(o.MaxDepth, 20)
 	o.Concurrency = cmp.Or(o.Concurrency, 64)
 	o.Queue = max(cmp.Or(o.Queue, 256), 0)
-	o.Patience = cmp.Or(o.Patience, 5*time.Second)
+	o.Patience = cmp.Or(o.Patience, 30*time.Second)
 	o.Streams = cmp.Or(o.Streams, 1000)
 	o.Sessions = cmp.Or(o.Sessions, 1000)
 	o.SessionsEach = cmp.Or(o.SessionsEach, 100)
@@ -172,8 +174,8 @@ func New(o Options) (*Server, error) {
 	s := &Server{
 		options:  o,
 		log:      o.Logger,
-		calls:    gate.New(o.Concurrency, o.Queue, o.Patience),
-		streams:  gate.New(o.Streams, 0, 0),
+		calls:    fair.New(fair.Bounds{Slots: o.Concurrency, Each: o.ConcurrencyEach, Queue: o.Queue, Patience: o.Patience}),
+		streams:  fair.New(fair.Bounds{Slots: o.Streams}),
 		inflight: gate.NewInflight(),
 		states:   states,
 	}

@@ -171,7 +171,7 @@ func TestWatchRefuses(t *testing.T) {
 // TestWatchStorm: of many clients that subscribe and go away while things change nothing is left: no goroutine
 // (TestMain), no session of a request, no stream's place.
 func TestWatchStorm(t *testing.T) {
-	s, url := start(t, mcp.Options{Prompts: &rack{}, Streams: 20})
+	s, url := start(t, mcp.Options{Prompts: &rack{}, Streams: 80})
 	legacy := begin(t, url, "2025-11-25")
 	stop := make(chan struct{})
 	var all sync.WaitGroup

@@ -19,7 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
-	"github.com/bailiwick-dev/bailiwick/internal/gate"
+	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -47,7 +47,7 @@ type Options struct {
 // An API serves /api/changes and what is below it.
 type API struct {
 	options        Options
-	calls, streams *gate.Gate
+	calls, streams *fair.Gate
 }
 
 // New returns the API.
@@ -58,7 +58,7 @@ func New(o Options) *API {
 	if o.Beat == 0 {
 		o.Beat = 15 * time.Second
 	}
-	return &API{options: o, calls: gate.New(calls, calls, patience), streams: gate.New(streams, 0, 0)}
+	return &API{options: o, calls: fair.New(fair.Bounds{Slots: calls, Queue: calls, Patience: patience}), streams: fair.New(fair.Bounds{Slots: streams})}
 }
 
 // Handler serves the paths that begin with /api/.
@@ -142,6 +142,11 @@ func (a *API) admit(r *http.Request, c *call) (identity.Principal, bailiwick.Des
 	return who, a.options.Desk(who, c.correlation), nil
 }
 
+// sharer is whose shares of calls and streams who draws from.
+func sharer(who identity.Principal) fair.Who {
+	return fair.Who{Tenant: who.Tenant, Owner: who.Account(), Credential: who.Origin()}
+}
+
 // ask answers a path that has these methods.
 func (a *API) ask(methods map[string]answer) func(http.ResponseWriter, *http.Request, *call) error {
 	return func(w http.ResponseWriter, r *http.Request, c *call) error {
@@ -156,10 +161,11 @@ func (a *API) ask(methods map[string]answer) func(http.ResponseWriter, *http.Req
 			}
 			return problem.New(problem.InvalidArgument, "this path takes "+c.allow)
 		}
-		if err := a.calls.Enter(r.Context()); err != nil {
+		leave, err := a.calls.Enter(r.Context(), sharer(who))
+		if err != nil {
 			return &problem.Error{Code: problem.RateLimited, Detail: "too many requests at a time", RetryAfter: time.Second, Err: err}
 		}
-		defer a.calls.Leave()
+		defer leave()
 		body, err := read(w, r)
 		if err != nil {
 			return err

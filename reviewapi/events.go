@@ -16,7 +16,7 @@ import (
 // parameter after, or with what happens from now on. The credential is asked again before anything is sent: one that is
 // revoked hears no more.
 func (a *API) events(w http.ResponseWriter, r *http.Request, c *call) error {
-	_, desk, err := a.admit(r, c)
+	who, desk, err := a.admit(r, c)
 	if err != nil {
 		return err
 	}
@@ -24,10 +24,11 @@ func (a *API) events(w http.ResponseWriter, r *http.Request, c *call) error {
 		c.allow = http.MethodGet
 		return problem.New(problem.InvalidArgument, "this path takes "+c.allow)
 	}
-	if err := a.streams.Enter(r.Context()); err != nil {
+	leave, err := a.streams.Enter(r.Context(), sharer(who))
+	if err != nil {
 		return &problem.Error{Code: problem.RateLimited, Detail: "too many streams at a time", RetryAfter: 5 * time.Second, Err: err}
 	}
-	defer a.streams.Leave()
+	defer leave()
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(a.options.Closing, cancel)()

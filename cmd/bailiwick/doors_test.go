@@ -225,6 +225,7 @@ func TestStorm(t *testing.T) {
 	}
 	start := time.Now()
 	most := 0
+	var kept []*storm // by name, so that no collector of garbage closes their connections
 	const wave = 1000
 	for sent := 0; sent < n; sent += wave {
 		s := newStorm(t, a.url, "127.0.0."+strconv.Itoa(60+sent/wave))
@@ -243,6 +244,7 @@ func TestStorm(t *testing.T) {
 		if sent/wave%2 == 0 {
 			s.end() // every second wave stays to be ended by the server
 		}
+		kept = append(kept, s)
 	}
 	took := time.Since(start)
 	cancel()
@@ -261,6 +263,9 @@ func TestStorm(t *testing.T) {
 	}
 	t.Logf("%d connections in %s, at most %d handles; the honest agent was answered %d times, in at most %s; all was back after %s",
 		n, took.Round(time.Millisecond), most, asked.Load(), time.Duration(slowest.Load()).Round(time.Millisecond), time.Since(start).Round(time.Second))
+	for _, s := range kept {
+		s.end()
+	}
 	a.stop(t)
 	if lines := strings.Count(a.stderr.String(), "\n"); lines > 200 {
 		t.Errorf("%d lines: %s", lines, a.stderr.String())

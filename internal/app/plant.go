@@ -6,6 +6,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"runtime/debug"
@@ -202,7 +203,7 @@ func (p *Plant) Door() mcp.Options {
 	o := mcp.Options{
 		Tools: p.Tools, Prompts: p.Prompts, Version: Version(), Instructions: instructions(c), Ready: p.ready, StateKey: p.stateKey, Used: p.Store,
 		Anonymous: c.Auth.Anonymous, AllowedOrigins: c.Server.Origins, AllowedHosts: c.Server.Hosts,
-		MaxBody: int64(c.Server.MaxBody), Concurrency: c.Server.Concurrency, Queue: c.Server.Queue, Heartbeat: c.Server.Heartbeat,
+		MaxBody: int64(c.Server.MaxBody), Concurrency: c.Server.Concurrency, ConcurrencyEach: cmp.Or(c.Limits.Concurrency, limit.Concurrency), Queue: c.Server.Queue, Heartbeat: c.Server.Heartbeat,
 		Sessions: c.Server.Sessions.Max, SessionsEach: c.Server.Sessions.Each, SessionTimeout: c.Server.Sessions.Idle,
 		Results: Forms(c), Refused: p.Refused,
 		Connections: c.Server.Connections.Max, ConnectionsEach: c.Server.Connections.Each,

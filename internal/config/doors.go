@@ -71,7 +71,7 @@ func (s *Server) shape() yamlconf.Shape {
 		{Name: "origins", Doc: "Web origins whose pages may call", Shape: yamlconf.List(&s.Origins, "origins", origin)},
 		{Name: "hosts", Doc: "Names by which this server is called, with or without a port", Shape: yamlconf.List(&s.Hosts, "host names", host)},
 		{Name: "max_body", Doc: "Bytes of a request. Default 1 MiB", Shape: yamlconf.Size(&s.MaxBody, 1000, maxBody)},
-		{Name: "concurrency", Doc: "Calls at a time. Default 64", Shape: yamlconf.Count(&s.Concurrency, 1, 10_000)},
+		{Name: "concurrency", Doc: "Calls at a time, shared among tenants, owners and credentials (limits.md). Default 64", Shape: yamlconf.Count(&s.Concurrency, 1, 10_000)},
 		{Name: "queue", Doc: "Calls that wait for their turn. Default 256", Shape: yamlconf.OrNone(&s.Queue, yamlconf.Count(&s.Queue, 0, 100_000))},
 		{Name: "connections", Doc: "Connections at a time", Shape: yamlconf.Object([]yamlconf.Key{
 			{Name: "max", Doc: "Of all clients. Default 4096, and at most half of the files that the process may open", Shape: yamlconf.Count(&s.Connections.Max, 1, many)},

@@ -1,3 +1,5 @@
+// Package gate knows what is under way at the MCP transport: the sessions of the protocols before 2026-07-28, calls that can
+// be cancelled, and resources that somebody watches. It knows nothing of what they hold.
 package gate
 
 import (

@@ -1,0 +1,196 @@
+package fair_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/internal/fair"
+)
+
+func agent(n int) fair.Who {
+	return fair.Who{Tenant: fmt.Sprint("tenant", n), Owner: fmt.Sprint("owner", n), Credential: fmt.Sprint("token", n)}
+}
+
+// hold takes n slots, and reports how many it got at once.
+func hold(t *testing.T, g *fair.Gate, n int, who func(i int) fair.Who) (leave []func()) {
+	t.Helper()
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for i := range n {
+		if l, err := g.Enter(gone, who(i)); err == nil {
+			leave = append(leave, l)
+		}
+	}
+	return leave
+}
+
+// TestShares: one credential, one owner and one tenant hold so many slots and no more, however many they ask for, and
+// others get the rest at once.
+func TestShares(t *testing.T) {
+	for name, c := range map[string]struct {
+		bounds fair.Bounds
+		who    func(int) fair.Who
+		want   int
+	}{
+		"credential":           {fair.Bounds{Slots: 64, Queue: 256, Patience: time.Hour}, func(int) fair.Who { return agent(0) }, 16},
+		"credential, said":     {fair.Bounds{Slots: 64, Each: 20}, func(int) fair.Who { return agent(0) }, 20},
+		"credential, half":     {fair.Bounds{Slots: 64, Each: 64}, func(int) fair.Who { return agent(0) }, 32},
+		"connections":          {fair.Bounds{Slots: 4, Each: -1}, func(int) fair.Who { return agent(0) }, 3},
+		"a connection":         {fair.Bounds{Slots: 1, Each: -1}, func(int) fair.Who { return agent(0) }, 1},
+		"owner":                {fair.Bounds{Slots: 64}, func(i int) fair.Who { return fair.Who{Tenant: "a", Owner: "o", Credential: fmt.Sprint(i)} }, 32},
+		"tenant":               {fair.Bounds{Slots: 64}, func(i int) fair.Who { return fair.Who{Tenant: "a", Owner: fmt.Sprint(i), Credential: fmt.Sprint(i)} }, 48},
+		"owner without tenant": {fair.Bounds{Slots: 64}, func(i int) fair.Who { return fair.Who{Owner: "o", Credential: fmt.Sprint(i)} }, 32},
+		"many without tenant":  {fair.Bounds{Slots: 64}, func(i int) fair.Who { return fair.Who{Owner: fmt.Sprint(i), Credential: fmt.Sprint(i)} }, 64},
+		"one slot":             {fair.Bounds{Slots: 1}, func(int) fair.Who { return agent(0) }, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := fair.New(c.bounds)
+			if c.bounds.Each < 0 {
+				g = fair.Reserving(c.bounds.Slots)
+			}
+			leave := hold(t, g, 100, c.who)
+			if len(leave) != c.want {
+				t.Errorf("%d slots, want %d", len(leave), c.want)
+			}
+			if in, waiting := g.Load(); in != c.want || waiting != 0 {
+				t.Error(in, waiting)
+			}
+			soon, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+			defer cancel()
+			if l, err := g.Enter(soon, agent(7)); (err == nil) != (c.want < c.bounds.Slots) {
+				t.Error("another:", err)
+			} else if err == nil {
+				l()
+			}
+			for _, l := range leave {
+				l()
+			}
+			if in, _ := g.Load(); in != 0 {
+				t.Errorf("%d are still held", in)
+			}
+		})
+	}
+}
+
+// TestOrder: a slot that is given back goes to who holds fewest, and a full queue lets those give way who have most in it.
+func TestOrder(t *testing.T) {
+	g := fair.New(fair.Bounds{Slots: 2, Queue: 3, Patience: time.Hour})
+	leave := hold(t, g, 2, agent)
+	type entered struct {
+		who   string
+		leave func()
+		err   error
+	}
+	out := make(chan entered, 10)
+	enter := func(name string, who fair.Who, waiting int) {
+		t.Helper()
+		go func() {
+			l, err := g.Enter(context.WithoutCancel(t.Context()), who)
+			out <- entered{name, l, err}
+		}()
+		for end := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+			if _, n := g.Load(); n == waiting || time.Now().After(end) {
+				return
+			}
+		}
+	}
+	enter("greedy 1", agent(0), 1)
+	enter("greedy 2", agent(0), 2)
+	enter("greedy 3", agent(0), 3)
+	enter("ordinary", agent(5), 3)
+	if e := <-out; e.who != "greedy 3" || !errors.Is(e.err, fair.ErrBusy) {
+		t.Errorf("%s gave way, with %v", e.who, e.err)
+	}
+	if _, err := g.Enter(t.Context(), agent(0)); !errors.Is(err, fair.ErrBusy) {
+		t.Errorf("the greedy one waits beyond the queue: %v", err)
+	}
+	leave[1]() // agent 0 holds one slot still
+	e := <-out
+	if e.who != "ordinary" || e.err != nil {
+		t.Errorf("%s is next, with %v", e.who, e.err)
+	}
+	e.leave()
+	leave[0]()
+	for _, want := range []string{"greedy 1", "greedy 2"} {
+		e := <-out
+		if e.who != want || e.err != nil {
+			t.Errorf("%s is next, with %v, want %s", e.who, e.err, want)
+		}
+		e.leave()
+	}
+}
+
+// TestGreedy: 1 greedy and 20 ordinary agents; every ordinary call has an answer, and soon.
+func TestGreedy(t *testing.T) {
+	g := fair.New(fair.Bounds{Slots: 64, Queue: 256, Patience: time.Hour})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var refused atomic.Int64
+	var greedy, ordinary sync.WaitGroup
+	for range 400 {
+		greedy.Go(func() {
+			for ctx.Err() == nil {
+				leave, err := g.Enter(ctx, agent(0))
+				if err != nil {
+					refused.Add(1)
+					time.Sleep(time.Millisecond)
+					continue
+				}
+				<-ctx.Done() // slow
+				leave()
+			}
+		})
+	}
+	for in := 0; in < 16; in, _ = g.Load() {
+		time.Sleep(time.Millisecond)
+	}
+	for n := range 20 {
+		ordinary.Go(func() {
+			for range 50 {
+				leave, err := g.Enter(ctx, agent(1+n))
+				if err != nil {
+					t.Errorf("agent %d: %v", n, err)
+					return
+				}
+				time.Sleep(time.Duration(rand.IntN(1000)) * time.Microsecond)
+				leave()
+			}
+		})
+	}
+	ordinary.Wait()
+	cancel()
+	greedy.Wait()
+	if refused.Load() == 0 {
+		t.Error("the greedy one was never refused")
+	}
+	if in, waiting := g.Load(); in != 0 || waiting != 0 {
+		t.Error("left over:", in, waiting)
+	}
+}
+
+// TestImpatience: who waited too long, or has gone, takes no slot.
+func TestImpatience(t *testing.T) {
+	g := fair.New(fair.Bounds{Slots: 1, Queue: 5, Patience: 10 * time.Millisecond})
+	leave, err := g.Enter(t.Context(), agent(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Enter(t.Context(), agent(1)); !errors.Is(err, fair.ErrBusy) {
+		t.Error(err)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := g.Enter(gone, agent(1)); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	leave()
+	if in, waiting := g.Load(); in != 0 || waiting != 0 {
+		t.Error("left over:", in, waiting)
+	}
+}
