@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sort"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
@@ -78,7 +77,7 @@ func (g *Gateway) Do(ctx context.Context, who identity.Principal, ask Ask, run f
 	c := &Call{gateway: g, who: who, progress: ask.Progress, tools: ask.Tools}
 	c.policy = g.policy.Load().Noting(&c.uses)
 	c.record = &audit.Record{Time: start.UTC(), Principal: who.ID, Owner: who.Owner, Tenant: who.Tenant, TokenID: who.TokenID,
-		Correlation: ask.Correlation, Tool: ask.Tool, Policy: c.policy.Version(), Parent: who.Parent, Depth: who.Depth, Scopes: held(who)}
+		Correlation: ask.Correlation, Tool: ask.Tool, Policy: c.policy.Version(), Parent: who.Parent, Depth: who.Depth, Scopes: who.ScopeNames()}
 	c.record.ArgKeys = ask.keys()
 	if ask.Arguments.Kind() == value.Object {
 		c.record.ArgHash = g.options.Args.Sum(ask.Arguments.AppendJSON(nil))
@@ -404,16 +403,6 @@ func bound(p *policy.Policy, who identity.Principal, q *query.Find) [32]byte {
 	digest := q.Digest()
 	doc := value.OfArray([]value.Value{value.OfString(who.ID), value.OfString(who.Tenant), value.OfString(p.Version()), value.OfBytes(string(digest[:]))})
 	return sha256.Sum256(doc.AppendJSON(nil))
-}
-
-// held returns the scopes of who as a record keeps them.
-func held(who identity.Principal) []string {
-	out := make([]string, len(who.Scopes))
-	for i, s := range who.Scopes {
-		out[i] = string(s)
-	}
-	sort.Strings(out)
-	return out
 }
 
 // shaped marks in ctx's trace how long rows take to become what leaves. Sources are read while that is made.

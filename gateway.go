@@ -9,6 +9,7 @@
 package bailiwick
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -222,11 +223,8 @@ func (g *Gateway) rows(ctx context.Context, p *policy.Policy, who identity.Princ
 	_, deciding := trace.Start(ctx, "policy")
 	permit, s, err := g.prepare(p, who, q)
 	trace.End(deciding, err)
-	if err != nil {
-		return redact.Rows{}, err
-	}
-	plan, err := permit.Plan()
-	if err != nil {
+	plan, unplanned := permit.Plan()
+	if err = cmp.Or(err, unplanned); err != nil {
 		return redact.Rows{}, err
 	}
 	rows, err := s.Read(ctx, permit)
@@ -234,6 +232,5 @@ func (g *Gateway) rows(ctx context.Context, p *policy.Policy, who identity.Princ
 		return redact.Rows{}, err
 	}
 	by := fair.Who{Tenant: who.Tenant, Owner: who.Account(), Credential: who.Origin()}
-	rows = fair.InTurn(ctx, g.slots[plan.View.Source()], by, rows, func(err error) (value.Row, error) { return nil, ended(ctx, err) })
-	return redact.Apply(permit, g.masks, rows)
+	return redact.Apply(permit, g.masks, fair.InTurn(ctx, g.slots[plan.View.Source()], by, rows, func(err error) (value.Row, error) { return nil, ended(ctx, err) }))
 }

@@ -62,6 +62,16 @@ type Principal struct {
 // Has reports whether p holds scope s.
 func (p Principal) Has(s Scope) bool { return slices.Contains(p.Scopes, s) }
 
+// ScopeNames returns the scopes that p holds, sorted.
+func (p Principal) ScopeNames() []string {
+	out := make([]string, len(p.Scopes))
+	for i, s := range p.Scopes {
+		out[i] = string(s)
+	}
+	slices.Sort(out)
+	return out
+}
+
 // A List narrows a set of names: Only keeps those (nil keeps all), then Except takes away.
 type List struct {
 	Only   []string `json:"only,omitzero"` // an empty one is written, for it keeps none
