@@ -11,6 +11,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
+	"github.com/bailiwick-dev/bailiwick/internal/gate"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -38,7 +39,10 @@ func (c *Console) events(v *visit) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(v.ctx())
+	ctx, cancel := gate.While(v.ctx(), func() bool {
+		_, err := c.authenticate(v.r, v.session.Credential)
+		return err == nil && c.sessions.Holds(v.ctx(), v.session) == nil
+	})
 	defer cancel()
 	defer context.AfterFunc(c.closing, cancel)()
 	v.w.Header().Set("Content-Type", "text/event-stream")

@@ -324,8 +324,11 @@ func sharer(who identity.Principal) fair.Who {
 func (s *Server) pass(w http.ResponseWriter, r *http.Request, x *exchange, next http.Handler) {
 	stays := r.Method == http.MethodGet || x.message != nil && x.message.Method == "subscriptions/listen"
 	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
+	defer func() { cancel() }()
 	if stays {
+		outer := cancel
+		ctx, cancel = gate.While(ctx, s.stands(r, x))
+		defer outer()
 		stop := context.AfterFunc(s.closing, cancel)
 		defer stop()
 	}

@@ -27,6 +27,7 @@ type rack struct {
 
 	mu      sync.Mutex
 	watched []string
+	gone    string // a resource that nobody sees any more
 }
 
 func (r *rack) List(who identity.Principal) []*prompt.Prompt {
@@ -110,7 +111,12 @@ func (r *rack) Read(ctx context.Context, who identity.Principal, q prompt.Reques
 
 func (r *rack) Watch(_ context.Context, who identity.Principal, uris []string, _ string) error {
 	for _, uri := range uris {
+		r.mu.Lock()
+		gone := uri == r.gone
+		r.mu.Unlock()
 		switch {
+		case gone:
+			return problem.New(problem.NotFound, "Resource not found")
 		case uri == prompt.Scheme+"a/b/count":
 			return problem.New(problem.InvalidArgument, "only schemas can be subscribed to")
 		case !strings.HasPrefix(uri, prompt.Scheme) || strings.Contains(uri, "secret") && !who.Tools.Allows("secret"):

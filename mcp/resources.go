@@ -2,6 +2,8 @@ package mcp
 
 import (
 	"context"
+	"net/http"
+	"reflect"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -88,9 +90,11 @@ func (s *Server) noResource(ctx context.Context, x *exchange, uri string, err er
 // watch lets a client be told when resources change, if it may see them; the SDK keeps who is told, and the streams.
 func (s *Server) watch(ctx context.Context, x *exchange, req sdk.Request) error {
 	var uris []string
+	session := ""
 	switch r := req.(type) {
 	case *sdk.SubscribeRequest:
 		uris = []string{r.Params.URI}
+		session = r.Session.ID()
 	case *sdk.SubscriptionsListenRequest:
 		if r.Params.Notifications != nil {
 			uris = r.Params.Notifications.ResourceSubscriptions
@@ -104,11 +108,54 @@ func (s *Server) watch(ctx context.Context, x *exchange, req sdk.Request) error 
 		if err := s.options.Prompts.Watch(ctx, x.who, []string{uri}, x.correlation); err != nil {
 			return s.noResource(ctx, x, uri, err)
 		}
+		if session != "" {
+			s.sessions.Watch(session, uri)
+		}
 		if !prompt.IsChange(uri) { // the SDK knows who watches it, and there is no end of changes
 			s.watched.Add(uri)
 		}
 	}
 	return nil
+}
+
+// stands returns whether the stream that x begins may go on: whether its credential still gives the same principal, and, when
+// rules or sources have changed, whether that still sees what it subscribed to. A session that doesn't ends.
+func (s *Server) stands(r *http.Request, x *exchange) func() bool {
+	seen := s.changes.Load()
+	session := r.Header.Get("Mcp-Session-Id")
+	return func() bool {
+		if now, f := s.identify(r); f != nil || !reflect.DeepEqual(now, x.who) {
+			return false
+		}
+		changed := s.changes.Load()
+		if changed == seen || s.options.Prompts == nil {
+			return true
+		}
+		seen = changed
+		for _, uri := range append(s.sessions.Watched(session), x.subscribes()...) {
+			if s.foreign(uri) {
+				continue
+			}
+			if err := s.options.Prompts.Watch(r.Context(), x.who, []string{uri}, x.correlation); err != nil {
+				s.sessions.Close(session)
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// subscribes returns the resources that x's message subscribes to.
+func (x *exchange) subscribes() (uris []string) {
+	if x.message == nil {
+		return nil
+	}
+	wanted, _ := x.message.Params.Get("notifications")
+	list, _ := wanted.Get("resourceSubscriptions")
+	for _, v := range list.List() {
+		uris = append(uris, asText(v))
+	}
+	return uris
 }
 
 // changedName names the tool, prompt and resource whose change makes the SDK tell clients of a change. None of them is
@@ -118,6 +165,7 @@ const changedName = "changed"
 // Changed tells all clients that listen that tools, prompts and resources may have changed. It is for every change of
 // rules, sources or tools: to tell some and not others would tell them what changed. It returns at once.
 func (s *Server) Changed() {
+	s.changes.Add(1)
 	s.ToolsChanged()
 	if s.options.Prompts == nil {
 		return

@@ -127,6 +127,7 @@ type Server struct {
 	inflight *gate.Inflight
 	states   *sealed.Sealer
 	watched  gate.Watched
+	changes  atomic.Int64 // how often rules, sources or tools have changed
 
 	results    atomic.Pointer[map[string]Form]
 	shown      sync.Map // *tool.Tool to *mcp.Tool: converted once

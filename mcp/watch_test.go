@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/prompt"
 )
@@ -214,4 +216,76 @@ func TestWatchStorm(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 		return f.has("notifications/resources/updated " + schemaURI)
 	})
+}
+
+// A turncoat is Tokens whose answers change.
+type turncoat struct {
+	mu     sync.Mutex
+	tokens tokens
+}
+
+func (m *turncoat) Authenticate(ctx context.Context, credential string, from netip.Addr) (identity.Principal, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.tokens.Authenticate(ctx, credential, from)
+}
+
+// TestStreamsEnd: a stream of either generation ends within 2 seconds when its credential is revoked, when its rights
+// change, and when the rules no longer show what it subscribed to; those of others stay.
+func TestStreamsEnd(t *testing.T) {
+	for name, change := range map[string]func(*turncoat, *rack, *mcp.Server){
+		"revoked": func(m *turncoat, _ *rack, _ *mcp.Server) { delete(m.tokens, "bob") },
+		"rights": func(m *turncoat, _ *rack, _ *mcp.Server) {
+			bob := m.tokens["bob"]
+			bob.Tools.Except = append(bob.Tools.Except[:0:0], "other")
+			m.tokens["bob"] = bob
+		},
+		"rules": func(_ *turncoat, r *rack, s *mcp.Server) {
+			r.mu.Lock()
+			r.gone = schemaURI
+			r.mu.Unlock()
+			s.Changed()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, r := &turncoat{tokens: people()}, &rack{}
+			s, url := start(t, mcp.Options{Prompts: r, Tokens: m})
+			session := begin(t, url, "2025-11-25", "bob")
+			if _, body := send(t, url, call{header: "Authorization: Bearer bob\nMcp-Session-Id: " + session,
+				body: `{"jsonrpc":"2.0","id":5,"method":"resources/subscribe","params":{"uri":"` + schemaURI + `"}}`}); result(t, body) != `{}` {
+				t.Fatal(body)
+			}
+			ends := make(chan string, 3)
+			for name, c := range map[string]call{
+				"GET": {method: "GET", header: "Authorization: Bearer bob\nMcp-Session-Id: " + session}, "listen": listenTo("bob", schemaURI), "of another": listenTo("ann"),
+			} {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				res := open(t, ctx, url, c)
+				if res.StatusCode != 200 {
+					t.Fatal(name, res.Status)
+				}
+				go func() {
+					_, _ = io.Copy(io.Discard, res.Body)
+					res.Body.Close()
+					ends <- name
+				}()
+			}
+			time.Sleep(1200 * time.Millisecond) // they stay while nothing changes
+			m.mu.Lock()
+			change(m, r, s)
+			m.mu.Unlock()
+			late := time.After(20 * time.Second) // 2 s on a machine that isn't busy
+			for range 2 {
+				select {
+				case name := <-ends:
+					if name == "of another" {
+						t.Error("the stream of another ended")
+					}
+				case <-late:
+					t.Fatal("a stream stays")
+				}
+			}
+		})
+	}
 }

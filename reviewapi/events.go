@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/internal/gate"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -29,7 +30,10 @@ func (a *API) events(w http.ResponseWriter, r *http.Request, c *call) error {
 		return &problem.Error{Code: problem.RateLimited, Detail: "too many streams at a time", RetryAfter: 5 * time.Second, Err: err}
 	}
 	defer leave()
-	ctx, cancel := context.WithCancel(r.Context())
+	ctx, cancel := gate.While(r.Context(), func() bool {
+		_, _, err := a.admit(r, c)
+		return err == nil
+	})
 	defer cancel()
 	defer context.AfterFunc(a.options.Closing, cancel)()
 	at, err := begin(ctx, r, desk)

@@ -1,6 +1,9 @@
 package gate
 
 import (
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,6 +24,7 @@ type session struct {
 	principal string
 	active    int // requests and streams
 	last      time.Time
+	watched   map[string]bool // resources that it subscribed to
 }
 
 // NewSessions returns the sessions of sdk: total at most, and each at most of one principal.
@@ -41,15 +45,51 @@ func (s *Sessions) Begin(principal string) bool {
 		if id == "" {
 			return false
 		}
-		delete(s.live, id)
-		for session := range s.sdk.Sessions() {
-			if session.ID() == id {
-				go session.Close() // it waits for what still runs in it
-			}
-		}
+		s.end(id)
 	}
 	s.begun[principal]++
 	return true
+}
+
+// end ends a session. s.mu is held.
+func (s *Sessions) end(id string) {
+	delete(s.live, id)
+	for session := range s.sdk.Sessions() {
+		if session.ID() == id {
+			go session.Close() // it waits for what still runs in it
+		}
+	}
+}
+
+// Close ends a session, if there is one.
+func (s *Sessions) Close(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.live[id] != nil {
+		s.end(id)
+	}
+}
+
+// Watch notes that a session subscribed to a resource. It forgets none, as a session has few.
+func (s *Sessions) Watch(id, uri string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l := s.live[id]; l != nil {
+		if l.watched == nil {
+			l.watched = map[string]bool{}
+		}
+		l.watched[strings.Clone(uri)] = true
+	}
+}
+
+// Watched returns the resources that a session subscribed to.
+func (s *Sessions) Watched(id string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l := s.live[id]; l != nil {
+		return slices.Sorted(maps.Keys(l.watched))
+	}
+	return nil
 }
 
 // End ends a reservation. id is the session that came of it, "" when none did.

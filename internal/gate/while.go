@@ -1,0 +1,31 @@
+package gate
+
+import (
+	"context"
+	"time"
+)
+
+// lookAgain is how often While asks.
+const lookAgain = time.Second
+
+// While returns a context that ends when ctx does, or within a second of holds not reporting true any more. holds is asked
+// by one goroutine at a time. The context must be cancelled.
+func While(ctx context.Context, holds func() bool) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		again := time.NewTicker(lookAgain)
+		defer again.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-again.C:
+				if !holds() {
+					cancel()
+					return
+				}
+			}
+		}
+	}()
+	return ctx, cancel
+}
