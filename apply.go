@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
+	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -49,6 +49,7 @@ func (g *Gateway) Execute(ctx context.Context, failed func(error)) {
 			seen, err = g.follow(ctx, seen)
 			tell(err)
 		}
+		tell(g.catchUp(ctx))
 		ids, err := queue.Due(ctx, atOnce)
 		tell(err)
 		for _, id := range ids {
@@ -72,11 +73,8 @@ func (g *Gateway) due(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	if expired, err := queue.Expire(ctx, c); err != nil || expired {
-		if expired {
-			err = g.note(ctx, c, c.Agent, &audit.Record{Tool: "changes/expire", Outcome: audit.Expired})
-		}
-		return err
+	if expired, err := queue.Under(g.PolicyVersion()).Expire(ctx, c); err != nil || expired {
+		return errors.Join(err, g.record(ctx, id))
 	}
 	if c.State != change.Granted && c.State != change.Applying {
 		return nil
@@ -138,7 +136,13 @@ func (g *Gateway) apply(ctx context.Context, id string) (c *change.Change, err e
 	if err != nil || before != nil && !before.State.Ended() {
 		return found, err
 	}
-	approved, err := queue.Claim(ctx, id, g.holder)
+	// The rules of this moment decide from here to the end, and the records of the steps name them.
+	e := execution{g, g.policy.Load(), queue}
+	e.queue = queue.Under(e.policy.Version())
+	if err := g.record(ctx, id); err != nil { // what was decided, before anything of it happens
+		return nil, err
+	}
+	approved, err := e.queue.Claim(ctx, id, g.holder)
 	if err != nil {
 		return nil, err
 	}
@@ -150,46 +154,34 @@ func (g *Gateway) apply(ctx context.Context, id string) (c *change.Change, err e
 			Detail: fmt.Sprintf("it was to run after %s, which is %s; nothing was written", before.ID, before.State)})
 	}
 	// A write that can't be recorded doesn't happen. Without the lease's end another executor takes it up.
-	if err := g.note(ctx, c, c.Agent, &audit.Record{Tool: "changes/apply", Outcome: audit.Applying}); err != nil {
+	if err := g.record(ctx, id); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, applyTime)
+	writing, cancel := context.WithTimeout(ctx, applyTime)
 	defer cancel()
-	event, outcome, err := g.write(ctx, approved)
+	event, outcome, err := e.write(writing, approved)
 	if err != nil {
 		return nil, err
 	}
 	if event == change.EventApplied && ofClass(c) {
-		g.described(ctx) // before anybody sees it applied; an executor hears of it, tries again and tells what fails
+		g.described(writing) // before anybody sees it applied; an executor hears of it, tries again and tells what fails
 	}
-	return g.conclude(context.WithoutCancel(ctx), approved, event, outcome)
+	if c, err = e.queue.Finish(ctx, approved, event, outcome); err != nil {
+		return nil, err // another executor has brought it to its end, and that is the record
+	}
+	return c, g.record(ctx, id)
 }
 
-// conclude records how a change ended, and ends it.
-func (g *Gateway) conclude(ctx context.Context, a change.Approved, event change.EventKind, o change.Outcome) (*change.Change, error) {
-	c, err := a.Change()
-	if err != nil {
-		return nil, err
-	}
-	r := &audit.Record{Tool: "changes/apply", Outcome: audit.Applied, Code: o.Code, Kind: o.Kind}
-	if o.Receipt != nil {
-		r.Rows = int(o.Receipt.Rows)
-	}
-	switch event {
-	case change.EventFailed:
-		r.Outcome = audit.Failed
-	case change.EventStale, change.EventUnknown:
-		r.Outcome, r.Kind = audit.Refused, string(event)
-	}
-	if err := g.note(ctx, c, c.Agent, r); err != nil {
-		return nil, err // the effect has its marker: who takes the change up finds it, and records it
-	}
-	o.Record = r.Seq
-	return g.options.Changes.Finish(ctx, a, event, o)
+// An execution is one attempt to apply a change, by the rules that were in force when it began.
+type execution struct {
+	gateway *Gateway
+	policy  *policy.Policy
+	queue   *change.Queue
 }
 
 // write decides again and writes. An error means that the outcome isn't known and somebody has to take it up.
-func (g *Gateway) write(ctx context.Context, a change.Approved) (change.EventKind, change.Outcome, error) {
+func (e *execution) write(ctx context.Context, a change.Approved) (change.EventKind, change.Outcome, error) {
+	g := e.gateway
 	c, err := a.Change()
 	if err != nil {
 		return "", change.Outcome{}, err
@@ -201,18 +193,18 @@ func (g *Gateway) write(ctx context.Context, a change.Approved) (change.EventKin
 	if err != nil {
 		return refused(err)
 	}
-	permit, err := g.permitted(ctx, a)
+	permit, err := e.permitted(ctx, a)
 	if err != nil {
 		if problem.CodeOf(err) == problem.Internal {
 			return "", change.Outcome{}, err // a store that can't be asked: later
 		}
 		return g.barred(ctx, w, c, err)
 	}
-	if err := g.stands(ctx, c); err != nil {
-		return g.fallen(ctx, w, c, err)
+	if err := g.stands(ctx, e.policy, c); err != nil {
+		return e.fallen(ctx, w, c, err)
 	}
 	if c.Op == write.OpCall { // an API keeps no marker of ours: what has begun to be sent is never sent again
-		if err := g.options.Changes.Sending(ctx, a); err != nil {
+		if err := e.queue.Sending(ctx, a); err != nil {
 			return "", change.Outcome{}, err
 		}
 	}
@@ -253,8 +245,9 @@ func refused(why error) (change.EventKind, change.Outcome, error) {
 	return change.EventFailed, change.Outcome{Detail: strings.TrimSuffix(detail, ".") + "; nothing was written", Code: string(p.Code), Kind: p.Kind}, nil
 }
 
-// permitted takes an approved change through the rules in force now, for those that its people are now.
-func (g *Gateway) permitted(ctx context.Context, a change.Approved) (writes.Permit, error) {
+// permitted takes an approved change through the rules again, for those that its people are now.
+func (e *execution) permitted(ctx context.Context, a change.Approved) (writes.Permit, error) {
+	g := e.gateway
 	c, err := a.Change()
 	if err != nil {
 		return writes.Permit{}, err
@@ -266,7 +259,7 @@ func (g *Gateway) permitted(ctx context.Context, a change.Approved) (writes.Perm
 	if err := g.reviewed(ctx, c); err != nil {
 		return writes.Permit{}, err
 	}
-	return writes.Allow(g.policy.Load(), who, a)
+	return writes.Allow(e.policy, who, a)
 }
 
 // reviewed reports, by nil, whether those who let c through may still do so.
@@ -305,19 +298,4 @@ func gone(err error, detail string) error {
 		return err
 	}
 	return &problem.Error{Code: problem.PermissionDenied, Kind: problem.Of(err).Kind, Detail: detail}
-}
-
-// note records something that happened to a change outside of a call: what the gateway itself does is in the name of the
-// agent, what a person decided in theirs. r has what is particular about it, and is then as it is kept.
-func (g *Gateway) note(ctx context.Context, c *change.Change, by change.Party, r *audit.Record) error {
-	r.Time, r.Change = g.options.Now().UTC(), c.ID
-	r.Principal, r.Owner, r.Tenant, r.TokenID = by.Principal, by.Owner, by.Tenant, by.TokenID
-	r.Correlation, r.Policy = c.Correlation, g.policy.Load().Version()
-	if len(c.Classes) > 0 {
-		r.Class = c.Classes[0]
-	}
-	if err := g.options.Audit.Append(context.WithoutCancel(ctx), r); err != nil {
-		return &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "audit", Err: fmt.Errorf("a change could not be recorded: %w", err)}
-	}
-	return nil
 }

@@ -59,6 +59,8 @@ type Call struct {
 	uses    policy.Uses
 	from    string // the class that was read, as "source.Class"
 	did     string // the outcome of a call that ended well; "" for audit.OK
+	steps   bool   // it may have taken the change in record a step on
+	filed   string // the change that it has filed
 
 	remark.Remarks
 
@@ -83,6 +85,9 @@ func (g *Gateway) Do(ctx context.Context, who identity.Principal, ask Ask, run f
 		c.record.ArgHash = g.options.Args.Sum(ask.Arguments.AppendJSON(nil))
 	}
 	n, err := g.admitted(ctx, c, ask, run)
+	if c.steps && c.record.Change != "" {
+		err = cmp.Or(err, g.record(ctx, c.record.Change))
+	}
 	c.record.Bytes, c.record.Tokens, c.record.Cost = n, n/tokenBytes, c.used(n).Cost
 	c.record.Micros = g.options.Now().Sub(start).Microseconds()
 	c.record.Outcome, c.record.Uses = cmp.Or(c.did, audit.OK), c.uses.List(c.policy)
@@ -95,6 +100,9 @@ func (g *Gateway) Do(ctx context.Context, who identity.Principal, ask Ask, run f
 			Err: fmt.Errorf("the call could not be recorded: %w", aerr)}
 		c.conclude(p)
 		err = p
+	}
+	if err != nil && c.filed != "" {
+		_ = g.withdraw(ctx, c.filed, "the proposal could not be answered") // what can't be asked now an executor withdraws, or it is in the audit
 	}
 	if g.options.Observer != nil {
 		g.options.Observer.End(ctx, who, c.record, err)

@@ -49,7 +49,7 @@ func (c *Call) checks(ctx context.Context, found *change.Change, eligible error)
 	}
 	out = append(out, sight, allowed(err))
 	if c.gateway.ofAction(found) {
-		out = append(out, said("action", c.gateway.stands(ctx, found), "the action would propose it still"))
+		out = append(out, said("action", c.gateway.stands(ctx, c.policy, found), "the action would propose it still"))
 	}
 	out = append(out, c.target(ctx, found, draft, err)...)
 	out = append(out, c.doubts(found)...)
@@ -165,15 +165,13 @@ func (c *Call) history(ctx context.Context, found *change.Change, s *review.Shee
 	if reader == nil {
 		return nil
 	}
-	if s.Record > 0 {
-		err := reader.Records(ctx, s.Record, func(r audit.Record) bool {
-			if r.Seq == s.Record {
-				s.RecordHash = r.Hash
+	if found.State.Ended() {
+		if last := found.Last(change.EventApplied, change.EventFailed); last != nil {
+			r, _, err := reader.Find(ctx, last.Step)
+			if err != nil {
+				return storeFailed(err)
 			}
-			return false
-		})
-		if err != nil {
-			return storeFailed(err)
+			s.Record, s.RecordHash = r.Seq, r.Hash
 		}
 	}
 	return c.trail(ctx, reader, found, s)

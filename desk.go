@@ -146,12 +146,11 @@ func (d *desk) approve(ctx context.Context, name, id string, v change.Verdict) (
 		if _, err := c.draft(ctx, found); err != nil {
 			return nil, &problem.Error{Code: problem.Conflict, Kind: "policy", Detail: allowed(err).Detail}
 		}
-		done, err := d.gateway.options.Changes.Approve(ctx, id, d.who, v)
+		done, err := c.changes().Approve(ctx, id, d.who, v)
 		if err != nil || done.State != change.Granted {
 			return done, err
 		}
-		// What is decided is recorded before anything of it happens.
-		if err := d.gateway.note(ctx, done, change.PartyOf(d.who), &audit.Record{Tool: "changes/approved", Outcome: audit.Approved, Kind: map[bool]string{true: "break_glass"}[v.Broken]}); err != nil {
+		if err := d.gateway.record(ctx, id); err != nil {
 			return nil, err
 		}
 		return d.gateway.settleSoon(ctx, done)
@@ -160,22 +159,22 @@ func (d *desk) approve(ctx context.Context, name, id string, v change.Verdict) (
 
 // Reject implements Desk.
 func (d *desk) Reject(ctx context.Context, id, reason string) (*review.Sheet, error) {
-	return d.sheet(ctx, "reject", id, audit.Rejected, func(ctx context.Context, _ *Call, _ *change.Change) (*change.Change, error) {
-		return d.gateway.options.Changes.Reject(ctx, id, d.who, reason)
+	return d.sheet(ctx, "reject", id, audit.Rejected, func(ctx context.Context, c *Call, _ *change.Change) (*change.Change, error) {
+		return c.changes().Reject(ctx, id, d.who, reason)
 	})
 }
 
 // Comment implements Desk.
 func (d *desk) Comment(ctx context.Context, id, text string) (*review.Sheet, error) {
-	return d.sheet(ctx, "comment", id, "", func(ctx context.Context, _ *Call, _ *change.Change) (*change.Change, error) {
-		return d.gateway.options.Changes.Comment(ctx, id, d.who, text)
+	return d.sheet(ctx, "comment", id, "", func(ctx context.Context, c *Call, _ *change.Change) (*change.Change, error) {
+		return c.changes().Comment(ctx, id, d.who, text)
 	})
 }
 
 // Settle implements Desk.
 func (d *desk) Settle(ctx context.Context, id string, applied bool, reason string) (*review.Sheet, error) {
-	return d.sheet(ctx, "settle", id, "", func(ctx context.Context, _ *Call, _ *change.Change) (*change.Change, error) {
-		return d.gateway.options.Changes.Settle(ctx, id, d.who, applied, reason)
+	return d.sheet(ctx, "settle", id, "", func(ctx context.Context, c *Call, _ *change.Change) (*change.Change, error) {
+		return c.changes().Settle(ctx, id, d.who, applied, reason)
 	})
 }
 
@@ -184,7 +183,7 @@ func (d *desk) Renew(ctx context.Context, id string) (*review.Sheet, error) {
 	return d.sheet(ctx, "renew", id, "", func(ctx context.Context, c *Call, found *change.Change) (*change.Change, error) {
 		draft, err := c.draft(ctx, found)
 		if err == nil {
-			err = d.gateway.stands(ctx, found)
+			err = d.gateway.stands(ctx, c.policy, found)
 		}
 		if err != nil {
 			return nil, err
@@ -193,7 +192,7 @@ func (d *desk) Renew(ctx context.Context, id string) (*review.Sheet, error) {
 		if err != nil {
 			return nil, err
 		}
-		return found, d.gateway.options.Changes.Renew(ctx, found, preview, d.who)
+		return found, c.changes().Renew(ctx, found, preview, d.who)
 	})
 }
 
@@ -207,7 +206,7 @@ func (c *Call) draft(ctx context.Context, found *change.Change) (writes.Draft, e
 	if err != nil {
 		return writes.Draft{}, err
 	}
-	return writes.Propose(c.gateway.policy.Load(), who, write.Request{Writes: list, Action: found.Action})
+	return writes.Propose(c.policy, who, write.Request{Writes: list, Action: found.Action})
 }
 
 // Events implements Desk.

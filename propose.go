@@ -28,12 +28,11 @@ func (c *Call) Propose(ctx context.Context, r write.Request) (*review.Sheet, err
 	if err != nil {
 		return nil, err
 	}
-	queue := c.gateway.options.Changes
-	kept, err := queue.Propose(ctx, filed)
+	kept, err := c.file(ctx, filed)
 	if err != nil {
 		return nil, err
 	}
-	c.record.Change, c.did = kept.ID, audit.Proposed
+	c.did = audit.Proposed
 	if kept.State == change.Granted {
 		if kept, err = c.gateway.settleSoon(ctx, kept); err != nil {
 			return nil, err
@@ -228,11 +227,10 @@ func (c *Call) mine(ctx context.Context, id string) (*change.Change, error) {
 
 // CancelChange takes back a change that the asker has proposed and nobody has begun to apply.
 func (c *Call) CancelChange(ctx context.Context, id string) (*review.Sheet, error) {
-	queue := c.gateway.options.Changes
-	if queue == nil {
+	if c.gateway.options.Changes == nil {
 		return nil, change.NotFound()
 	}
-	done, err := queue.Cancel(ctx, id, c.who)
+	done, err := c.changes().Cancel(ctx, id, c.who)
 	if err != nil {
 		return nil, err
 	}

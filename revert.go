@@ -20,11 +20,7 @@ func (d *desk) Revert(ctx context.Context, id, reason string) (*review.Sheet, er
 		if err != nil {
 			return nil, err
 		}
-		kept, err := d.gateway.options.Changes.Propose(ctx, filed)
-		if err == nil {
-			c.record.Change = kept.ID
-		}
-		return kept, err
+		return c.file(ctx, filed)
 	})
 }
 
@@ -40,7 +36,7 @@ func (c *Call) reverting(ctx context.Context, found *change.Change, reason strin
 	}
 	r := write.Request{Writes: back, Tool: "revert", Action: writes.Revert, Title: "revert " + found.ID, Reason: reason, Mode: write.Review,
 		Input: value.OfObject([]value.Member{{Name: "change_id", Value: value.OfString(found.ID)}})}
-	draft, err := writes.Propose(c.gateway.policy.Load(), agent, r)
+	draft, err := writes.Propose(c.policy, agent, r)
 	if err != nil {
 		return nil, err
 	}

@@ -53,6 +53,11 @@ type Record struct {
 	Change string   `json:"change,omitempty"`        // the id of the change that the call was about
 
 	Checkpoint string `json:"checkpoint,omitempty"` // "SEQ:HASH:SIGNATURE", in records that are no calls: see Signer
+
+	// Step identifies what the record is of, in records that are no calls but steps: "CHANGE:N" for step N of a change. A
+	// log keeps one record of a step.
+	Step   string `json:"step,omitempty"`
+	Digest string `json:"digest,omitempty"` // of what a step decided about, in hex: change.Change.Sum
 }
 
 // Copy returns r with lists of its own.
@@ -86,7 +91,9 @@ func (r *Record) Well() bool {
 	return r.Outcome != Refused && r.Outcome != Failed && r.Outcome != Cancelled
 }
 
-// A Log appends records. Append sets Seq, Prev and Hash and returns when the record is durable.
+// A Log appends records. Append sets Seq, Prev and Hash and returns when the record is durable. Of a Step that the log
+// has already it appends nothing and sets r to the record that it has: whoever doesn't know whether a step was recorded
+// records it again. A Log that can't look for steps must not be given to a gateway that takes changes.
 // It is safe for use by several goroutines. A cancelled context ends the waiting; whether the record was kept is then
 // not known, so a call that must be recorded is appended under context.WithoutCancel.
 type Log interface {
@@ -106,6 +113,8 @@ type Reader interface {
 	Records(ctx context.Context, from int64, yield func(Record) bool) error
 	// Backwards walks backwards in order of Seq, from the record with Seq from on.
 	Backwards(ctx context.Context, from int64, yield func(Record) bool) error
+	// Find returns the record of a step; false when the log has none.
+	Find(ctx context.Context, step string) (Record, bool, error)
 	// Head returns what the log keeps apart about its last record; the zero Head when the log is empty.
 	Head(context.Context) (Head, error)
 }

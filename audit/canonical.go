@@ -62,6 +62,8 @@ func (r *Record) appendBody(dst []byte) []byte {
 	}
 	dst = appendText(dst, `,"change":`, r.Change)
 	dst = appendText(dst, `,"checkpoint":`, r.Checkpoint)
+	dst = appendText(dst, `,"step":`, r.Step)
+	dst = appendText(dst, `,"digest":`, r.Digest)
 	return append(dst, '}')
 }
 
@@ -129,7 +131,7 @@ func clean(r *Record) {
 }
 
 // texts returns all of r's fields that hold text but Prev and Hash.
-func (r *Record) texts() [15]*string {
+func (r *Record) texts() [17]*string {
 	return [...]*string{&r.Principal, &r.Owner, &r.Tenant, &r.TokenID, &r.Correlation, &r.Tool, &r.Class, &r.ArgHash,
-		&r.Outcome, &r.Code, &r.Kind, &r.Policy, &r.Parent, &r.Change, &r.Checkpoint}
+		&r.Outcome, &r.Code, &r.Kind, &r.Policy, &r.Parent, &r.Change, &r.Checkpoint, &r.Step, &r.Digest}
 }

@@ -98,9 +98,10 @@ func (c *checker) attest(s seen) {
 	}
 }
 
-// unsigned finds that too many records up to the end stand behind the last checkpoint.
+// unsigned finds that too many records up to the end stand behind the last checkpoint, or that there are checkpoints and
+// none by a key that is trusted.
 func (c *checker) unsigned(end int64) {
-	if len(c.keys) == 0 || c.forged >= 0 || end-c.signed.Seq <= maxUnsigned {
+	if len(c.keys) == 0 || c.forged >= 0 || end-c.signed.Seq <= maxUnsigned && (c.strange == 0 || c.signed.Seq > 0) {
 		return
 	}
 	detail := "no checkpoint covers them"

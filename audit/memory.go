@@ -12,6 +12,7 @@ type Memory struct {
 	mu      sync.RWMutex
 	records []Record
 	head    Head
+	steps   map[string]int // where the records of steps are
 }
 
 // Append seals r behind the last record and keeps a copy.
@@ -21,7 +22,17 @@ func (m *Memory) Append(ctx context.Context, r *Record) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if at, ok := m.steps[r.Step]; ok {
+		*r = m.records[at].Copy()
+		return nil
+	}
 	m.head = Seal(m.head, r)
+	if r.Step != "" {
+		if m.steps == nil {
+			m.steps = map[string]int{}
+		}
+		m.steps[r.Step] = len(m.records)
+	}
 	m.records = append(m.records, r.Copy())
 	return nil
 }
@@ -52,6 +63,17 @@ func (m *Memory) Backwards(ctx context.Context, from int64, yield func(Record) b
 		}
 	}
 	return nil
+}
+
+// Find returns the record of a step.
+func (m *Memory) Find(_ context.Context, step string) (Record, bool, error) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	at, ok := m.steps[step]
+	if !ok {
+		return Record{}, false, nil
+	}
+	return m.records[at].Copy(), true, nil
 }
 
 // Head returns the end of the chain.

@@ -41,6 +41,8 @@ func Parse(canonical []byte) (Record, error) {
 	r.Cost = p.number(`,"cost_microusd":`)
 	r.Change = p.optional(`,"change":`)
 	r.Checkpoint = p.optional(`,"checkpoint":`)
+	r.Step = p.optional(`,"step":`)
+	r.Digest = p.optional(`,"digest":`)
 	if p.bad || p.rest != "}" {
 		return Record{}, errForm
 	}

@@ -28,6 +28,7 @@ func (l *tape) Records(_ context.Context, from int64, yield func(audit.Record) b
 }
 
 func (l *tape) Backwards(context.Context, int64, func(audit.Record) bool) error { panic("not used") }
+func (l *tape) Find(context.Context, string) (audit.Record, bool, error)        { panic("not used") }
 func (l *tape) Head(context.Context) (audit.Head, error)                        { return l.head, nil }
 
 func record(n int) audit.Record {
@@ -36,7 +37,7 @@ func record(n int) audit.Record {
 		TokenID: "t1", Correlation: fmt.Sprint("c", n), Tool: "query_class", Class: "tracker.issues",
 		ArgKeys: []string{"class", "where"}, ArgHash: "ab12", Outcome: audit.Refused, Code: "not_found",
 		Kind: "hidden_class", Policy: "p1", Rows: n, Bytes: 10 * n, Tokens: n, Micros: int64(n),
-		Parent: "token:p", Depth: 1, Scopes: []string{"read"}, Uses: []string{"tracker.issues", "tracker.issues.title"}, Cost: 10, Change: "01j", Checkpoint: "1:ab:cd",
+		Parent: "token:p", Depth: 1, Scopes: []string{"read"}, Uses: []string{"tracker.issues", "tracker.issues.title"}, Cost: 10, Change: "01j", Checkpoint: "1:ab:cd", Digest: "d1",
 	}
 }
 

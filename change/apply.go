@@ -9,19 +9,20 @@ import (
 
 // Claim takes the lease of an approved change, or of one whose executor has gone, for holder: a name that no other
 // executor has. It fails with problem.Conflict where the change isn't due or somebody was faster, and ends a change that
-// has expired before anybody began to apply it.
+// has expired before anybody began to apply it. While the audit lacks the record of a step, its approval above all, it
+// fails with problem.Conflict of the kind unrecorded.
 func (q *Queue) Claim(ctx context.Context, id, holder string) (Approved, error) {
 	c, err := q.Get(ctx, id)
 	if err != nil {
 		return Approved{}, err
 	}
 	fence := c.Lease.Fence + 1
-	guard := Guard{Unexpired: true, Lease: q.o.Lease}
+	guard := Guard{Unexpired: true, Recorded: true, Lease: q.o.Lease}
 	if c.State == Applying {
-		guard = Guard{Lapsed: true, Lease: q.o.Lease} // what has begun is brought to an end, whatever the time
+		guard.Unexpired, guard.Lapsed = false, true // what has begun is brought to an end, whatever the time
 	}
 	c.Lease.Holder, c.Lease.Fence = holder, fence
-	if err := q.move(ctx, c, EventClaimed, Step{Comment: holder}, guard); err != nil {
+	if err := q.move(ctx, c, EventClaimed, Step{Comment: holder, Actor: q.actor(c.Agent)}, guard); err != nil {
 		return Approved{}, err
 	}
 	return Approved{c}, nil
@@ -39,7 +40,7 @@ func (q *Queue) Sending(ctx context.Context, a Approved) error {
 		return &problem.Error{Code: problem.Conflict, Kind: "sent", Detail: "somebody has begun to send the change already"}
 	}
 	c.Lease.Sent = true
-	return q.move(ctx, c, EventSending, Step{}, Guard{Lease: q.o.Lease})
+	return q.move(ctx, c, EventSending, Step{Actor: q.actor(c.Agent)}, Guard{Lease: q.o.Lease})
 }
 
 // Finish notes how applying a ended: by EventApplied, EventFailed, EventStale or EventUnknown. Where the lease has gone to
@@ -54,7 +55,7 @@ func (q *Queue) Finish(ctx context.Context, a Approved, event EventKind, o Outco
 	if event == EventStale || event == EventFailed {
 		done.Lease.Sent = false // it is certain that nothing was
 	}
-	return &done, q.move(ctx, &done, event, Step{Comment: o.Detail}, Guard{})
+	return &done, q.move(ctx, &done, event, Step{Comment: o.Detail, Actor: q.actor(c.Agent)}, Guard{})
 }
 
 // Expire ends c if its time is over and nobody has begun to apply it, and reports whether it did.
@@ -63,7 +64,7 @@ func (q *Queue) Expire(ctx context.Context, c *Change) (bool, error) {
 		return false, nil
 	}
 	copied := *c
-	err := q.move(ctx, &copied, EventExpired, Step{}, Guard{Expired: true})
+	err := q.move(ctx, &copied, EventExpired, Step{Actor: q.actor(c.Agent)}, Guard{Expired: true})
 	if p := (*problem.Error)(nil); errors.As(err, &p) && p.Kind == "moved" {
 		return false, nil
 	}

@@ -151,9 +151,8 @@ type Outcome struct {
 	Code    string   `json:"code,omitzero"`   // the error_code of a failure
 	Kind    string   `json:"kind,omitzero"`   // the true reason of a failure, for operators
 	Receipt *Receipt `json:"receipt,omitzero"`
-	Now     []Effect `json:"now,omitzero"`       // of a stale change: the records as they are, in Before
-	Settled *Party   `json:"settled,omitzero"`   // the person who said what became of an unknown one
-	Record  int64    `json:"audit_seq,omitzero"` // of the audit's record
+	Now     []Effect `json:"now,omitzero"`     // of a stale change: the records as they are, in Before
+	Settled *Party   `json:"settled,omitzero"` // the person who said what became of an unknown one
 }
 
 // A Receipt is what a source says it has done.
@@ -173,4 +172,14 @@ type Step struct {
 	Digest  string    `json:"digest,omitzero"`      // that the step was about
 	Broken  bool      `json:"break_glass,omitzero"` // decided past the rules
 	At      time.Time `json:"at"`
+	Actor   *Actor    `json:"actor,omitzero"` // whose step it is; nil in steps that are older than their records
+}
+
+// An Actor is whose step one is, and by which rules: what its record says beside the step.
+type Actor struct {
+	Principal string `json:"principal"`
+	Owner     string `json:"owner,omitzero"`
+	Tenant    string `json:"tenant,omitzero"`
+	TokenID   string `json:"token_id,omitzero"`
+	Policy    string `json:"policy,omitzero"` // the version of the rules
 }

@@ -62,7 +62,7 @@ func (q *Queue) Approve(ctx context.Context, id string, who identity.Principal, 
 	if v.Broken || len(c.Approvers()) >= c.Need {
 		event = EventApproved
 	}
-	if err := q.move(ctx, c, event, Step{By: by.Owner, Comment: loud(d), Broken: d.Broken}, Guard{Unexpired: true}); err != nil {
+	if err := q.move(ctx, c, event, Step{By: by.Owner, Comment: loud(d), Broken: d.Broken, Actor: q.actor(by)}, Guard{Unexpired: true}); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -133,7 +133,7 @@ func (q *Queue) Reject(ctx context.Context, id string, who identity.Principal, r
 		return nil, failed(err)
 	}
 	c.Decisions = append(c.Decisions, d)
-	return c, q.move(ctx, c, EventRejected, Step{By: by.Owner, Comment: reason}, Guard{})
+	return c, q.move(ctx, c, EventRejected, Step{By: by.Owner, Comment: reason, Actor: q.actor(by)}, Guard{})
 }
 
 // Comment notes what a person says about a change. The caller has seen that who may see it.
@@ -149,8 +149,9 @@ func (q *Queue) Comment(ctx context.Context, id string, who identity.Principal, 
 	if err != nil {
 		return nil, failed(err)
 	}
-	c.Comments = append(c.Comments, Comment{By: PartyOf(who), Text: text, At: at})
-	return c, q.move(ctx, c, EventCommented, Step{By: who.Owner, Comment: text}, Guard{})
+	by := PartyOf(who)
+	c.Comments = append(c.Comments, Comment{By: by, Text: text, At: at})
+	return c, q.move(ctx, c, EventCommented, Step{By: who.Owner, Comment: text, Actor: q.actor(by)}, Guard{})
 }
 
 // Cancel takes back a change that who has proposed. Of another principal's it says that there is none.
@@ -159,7 +160,7 @@ func (q *Queue) Cancel(ctx context.Context, id string, who identity.Principal) (
 	if err != nil {
 		return nil, err
 	}
-	return c, q.move(ctx, c, EventCancelled, Step{By: who.Name}, Guard{})
+	return c, q.move(ctx, c, EventCancelled, Step{By: who.Name, Actor: q.actor(PartyOf(who))}, Guard{})
 }
 
 // Renew gives a pending or stale change a new preview, which the caller has made: another digest, another time to live,
@@ -168,7 +169,7 @@ func (q *Queue) Renew(ctx context.Context, c *Change, p Preview, by identity.Pri
 	c.Effects, c.Cascades, c.Preview, c.Refusal = p.Effects, p.Cascades, p.Kind, p.Refusal
 	c.Decisions, c.Outcome = nil, nil
 	c.Digest = c.Sum()
-	return q.move(ctx, c, EventRenewed, Step{By: by.Owner}, Guard{Life: q.o.Life})
+	return q.move(ctx, c, EventRenewed, Step{By: by.Owner, Actor: q.actor(PartyOf(by))}, Guard{Life: q.o.Life})
 }
 
 // Settle says what became of a change whose target did not answer. Anybody who is Eligible may.
@@ -188,5 +189,5 @@ func (q *Queue) Settle(ctx context.Context, id string, who identity.Principal, a
 		event = EventApplied
 	}
 	c.Outcome.Settled, c.Outcome.Detail = &by, reason // Finish has made one
-	return c, q.move(ctx, c, event, Step{By: by.Owner, Comment: reason}, Guard{})
+	return c, q.move(ctx, c, event, Step{By: by.Owner, Comment: reason, Actor: q.actor(by)}, Guard{})
 }

@@ -27,14 +27,15 @@ type Options struct {
 // A Queue is the changes that wait, and all that can become of them. It keeps nothing itself, so that any process that
 // shares the store goes on where another stopped. It is safe for use by several goroutines.
 type Queue struct {
-	store Store
-	o     Options
+	store  Store
+	o      Options
+	policy string // see Under
 }
 
 // NewQueue returns a Queue over a store.
 func NewQueue(o Options) *Queue {
 	o.Life, o.Most, o.Lease = cmp.Or(o.Life, 24*time.Hour), cmp.Or(o.Most, 50), cmp.Or(o.Lease, time.Minute)
-	return &Queue{o.Store, o}
+	return &Queue{store: o.Store, o: o}
 }
 
 // Store returns what keeps the changes, for those who only look.
@@ -61,21 +62,30 @@ func (q *Queue) Propose(ctx context.Context, c *Change) (*Change, error) {
 		return nil, Denied()
 	}
 	c.ID, c.State, c.Digest = newID(), Pending, c.Sum()
-	by := c.Agent.Name
+	by, actor := c.Agent.Name, q.actor(c.Agent)
 	if c.Asker != nil {
-		by = c.Asker.Owner
+		by, actor = c.Asker.Owner, q.actor(*c.Asker)
 	}
-	c.History = []Step{{State: Pending, Event: EventCreated, By: by, Digest: c.Digest}}
-	kept, err := q.store.Put(ctx, c, q.o.Life, q.o.Most)
+	c.History = []Step{{State: Pending, Event: EventCreated, By: by, Digest: c.Digest, Actor: actor}}
+	kept, err := q.store.Put(context.WithoutCancel(ctx), c, q.o.Life, q.o.Most)
 	if err != nil {
 		return nil, failed(err)
 	}
 	if kept.Mode == write.Allow && kept.ID == c.ID {
-		if err := q.move(ctx, kept, EventApproved, Step{Comment: "let through by " + cmp.Or(c.Rule, "a rule of the class")}, Guard{Unexpired: true}); err != nil {
+		if err := q.move(ctx, kept, EventApproved, Step{Actor: actor, Comment: "let through by " + cmp.Or(c.Rule, "a rule of the class")}, Guard{Unexpired: true}); err != nil {
 			return nil, err
 		}
 	}
 	return kept, nil
+}
+
+// Withdraw takes back, in the name of its agent, a change that nobody has begun to apply: its proposal was not answered.
+func (q *Queue) Withdraw(ctx context.Context, id, why string) error {
+	c, err := q.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	return q.move(ctx, c, EventCancelled, Step{Comment: why, Actor: q.actor(c.Agent)}, Guard{})
 }
 
 // newID returns a new id: 34 characters whose order is that of the time they were made, with 120 random bits. It begins
@@ -121,6 +131,8 @@ func failed(err error) error {
 		return &problem.Error{Code: problem.Conflict, Kind: "moved", Detail: "the change has moved on since it was read", Suggestion: "look at it again"}
 	case errors.Is(err, ErrExpired):
 		return &problem.Error{Code: problem.Conflict, Kind: "expired", Detail: "the change has expired"}
+	case errors.Is(err, ErrUnrecorded):
+		return &problem.Error{Code: problem.Conflict, Kind: "unrecorded", Detail: "what was decided about the change is not in the audit yet", Suggestion: "try again soon"}
 	case errors.Is(err, ErrFull):
 		return &problem.Error{Code: problem.BudgetExceeded, Kind: "pending_changes", Detail: "too many changes of yours wait for review",
 			Suggestion: "wait until some are decided, or cancel those that are no longer needed"}
@@ -128,7 +140,8 @@ func failed(err error) error {
 	return &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "change_store", Err: err}
 }
 
-// move takes c one step on by the table, and c is then as it is kept. Where somebody was faster c is of no more use.
+// move takes c one step on by the table, and c is then as it is kept. Where somebody was faster c is of no more use. An
+// asker who has gone doesn't end it halfway: whether the step was taken would not be known.
 func (q *Queue) move(ctx context.Context, c *Change, event EventKind, step Step, g Guard) error {
 	to, ok := c.State.Next(event)
 	if !ok {
@@ -136,7 +149,7 @@ func (q *Queue) move(ctx context.Context, c *Change, event EventKind, step Step,
 	}
 	step.State, step.Event, step.Digest = to, event, cmp.Or(step.Digest, c.Digest)
 	c.State, c.History = to, append(c.History, step)
-	if err := q.store.Swap(ctx, c, g); err != nil {
+	if err := q.store.Swap(context.WithoutCancel(ctx), c, g); err != nil {
 		return failed(err)
 	}
 	return nil

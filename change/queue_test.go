@@ -1,6 +1,7 @@
 package change_test
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
@@ -124,6 +126,15 @@ func newHall(t *testing.T, o change.Options) *hall {
 	t.Cleanup(func() { s.Close() })
 	o.Store = s
 	return &hall{T: t, Queue: change.NewQueue(o), store: s, path: path}
+}
+
+// Claim is that of the queue, once what was decided is in the audit.
+func (h *hall) Claim(ctx context.Context, id, holder string) (change.Approved, error) {
+	h.Helper()
+	if _, err := audit.Drain(ctx, h.store, id, h.store); err != nil {
+		h.Fatal(err)
+	}
+	return h.Queue.Claim(ctx, id, holder)
 }
 
 // later makes all changes of the store older by two days: tests wait for no clock.

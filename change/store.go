@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
 )
 
 // A Store keeps changes. It decides nothing but three things that only it can: whether a change is still what somebody
@@ -27,6 +29,10 @@ type Store interface {
 
 	// Counts returns how many changes f asks for, by state. It looks at no page of f, and at no State.
 	Counts(ctx context.Context, f Filter) (map[State]int, error)
+
+	// Put and Swap keep the record of the step that a change takes, where it has one, in their transaction: the outbox
+	// has it until it is in the audit.
+	audit.Outbox
 
 	// Swap puts c in the place of the change with c.ID and c.Version, counts Version up, sets Updated and, of the steps
 	// at the end of History that have no time, At; and keeps an Event of the last step. All of it happens or nothing: it
@@ -62,6 +68,7 @@ type Of struct {
 type Guard struct {
 	Unexpired bool          // Expires is later than now, by the store's clock; else ErrExpired
 	Expired   bool          // Expires isn't later than now; else ErrMoved
+	Recorded  bool          // the outbox has no record of the change's steps; else ErrUnrecorded
 	Lapsed    bool          // Lease.Until of the change that is kept is not later than now; else ErrMoved
 	Lease     time.Duration // sets Lease.Until this long after now; 0 leaves it
 	Life      time.Duration // sets Expires this long after now; 0 leaves it
@@ -73,6 +80,9 @@ var (
 	ErrMoved   = errors.New("change: somebody was faster")
 	ErrExpired = errors.New("change: it has expired")
 	ErrFull    = errors.New("change: the account has too many changes pending")
+
+	// ErrUnrecorded says that what was decided about a change isn't in the audit yet.
+	ErrUnrecorded = errors.New("change: its steps are not recorded")
 )
 
 // A Filter asks for changes: those that have all that isn't zero in it.

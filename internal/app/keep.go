@@ -66,8 +66,8 @@ func (k *Keep) Log(ctx context.Context, do func(audit.Reader) error) error {
 	return k.open(ctx, func(s Store, _ *config.Config) error { return do(s) })
 }
 
-// Signed is Log, and gives do the key with which this gateway signs the audit too.
-func (k *Keep) Signed(ctx context.Context, do func(audit.Reader, ed25519.PrivateKey) error) error {
+// Signed gives do the store, and the key with which this gateway signs the audit.
+func (k *Keep) Signed(ctx context.Context, do func(Store, ed25519.PrivateKey) error) error {
 	return k.open(ctx, func(s Store, c *config.Config) error {
 		key, err := signingKey(ctx, c, s)
 		if err != nil {

@@ -54,11 +54,11 @@ func New(c *change.Change, sight func(class string) Sight, viewer Viewer) *Sheet
 		if step.By == "" && !viewer.Reviewer {
 			step.Comment = "" // what a source said, or who applied it, is not for agents
 		}
-		step.Comment, step.By = words(step.Comment), line(step.By)
+		step.Comment, step.By, step.Actor = words(step.Comment), line(step.By), nil
 		sheet.History = append(sheet.History, step)
 	}
 	if c.Outcome != nil {
-		sheet.Record, sheet.Answer = c.Outcome.Record, answered(c, sight)
+		sheet.Answer = answered(c, sight)
 	}
 	return sheet
 }

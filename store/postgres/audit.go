@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/internal/store/changes"
 	"github.com/bailiwick-dev/bailiwick/internal/store/records"
 )
 
@@ -29,29 +30,89 @@ var unnumbered = []byte(`{"seq":0`)
 // appendBatch writes records that belong to several callers. A connection that is lost is not tried again: the records
 // may be there already.
 func (s *Store) appendBatch(batch []*audit.Record) error {
-	bodies := make([]string, len(batch))
+	bodies, steps := make([]string, len(batch)), make([]string, len(batch))
 	for i, r := range batch {
 		audit.Seal(audit.Head{Seq: -1}, r)
 		body, ok := bytes.CutPrefix(r.AppendCanonical(nil), unnumbered)
 		if !ok {
 			return fmt.Errorf("append to the audit log: a record begins with %.20q", body)
 		}
-		bodies[i] = string(body)
+		bodies[i], steps[i] = string(body), r.Step
 	}
 	return s.try(context.Background(), "append to the audit log", func(ctx context.Context) error {
 		var prev, hash []byte
 		var seq int64
-		if err := s.pool.QueryRow(ctx, `SELECT * FROM bailiwick.append_audit($1)`, bodies).Scan(&prev, &seq, &hash); err != nil {
+		var there []bool
+		if err := s.pool.QueryRow(ctx, `SELECT * FROM bailiwick.append_audit($1, $2)`, bodies, steps).Scan(&prev, &seq, &hash, &there); err != nil {
 			return err
 		}
-		head := audit.Head{Seq: seq - int64(len(batch)), Hash: hex.EncodeToString(prev)}
-		for _, r := range batch {
-			head = audit.Seal(head, r)
+		head := audit.Head{Seq: seq, Hash: hex.EncodeToString(prev)}
+		for _, known := range there {
+			if !known {
+				head.Seq--
+			}
+		}
+		for i, r := range batch {
+			if !there[i] {
+				head = audit.Seal(head, r)
+			} else if err := s.find(ctx, r.Step, r); err != nil {
+				return err
+			}
 		}
 		if head.Hash != hex.EncodeToString(hash) {
 			return fmt.Errorf("record %d was sealed as another one than was given", seq)
 		}
 		return nil
+	})
+}
+
+// find reads the record of a step into r.
+func (s *Store) find(ctx context.Context, step string, r *audit.Record) error {
+	rows, err := s.pool.Query(ctx, `SELECT a.seq, a.prev, a.hash, a.body FROM bailiwick.audit_step AS s JOIN bailiwick.audit AS a ON a.seq = s.seq WHERE s.step = $1`, step)
+	if err != nil {
+		return err
+	}
+	row, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[records.Row])
+	if err != nil {
+		return err
+	}
+	*r, err = row.Record()
+	return err
+}
+
+// Find returns the record of a step.
+func (s *Store) Find(ctx context.Context, step string) (r audit.Record, ok bool, err error) {
+	if !text(step) {
+		return r, false, nil
+	}
+	err = s.again(ctx, "read the audit log", func(ctx context.Context) error {
+		err := s.find(ctx, step, &r)
+		if ok = err == nil; errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		return err
+	})
+	return r, ok, err
+}
+
+// Unrecorded returns what is in the outbox.
+func (s *Store) Unrecorded(ctx context.Context, change string, limit int) ([]audit.Record, error) {
+	if !text(change) {
+		return nil, nil
+	}
+	bodies, err := column(ctx, s, "read the outbox of the audit log",
+		changes.Ask{Text: `SELECT body FROM bailiwick.outbox WHERE change = $1 OR $1 = '' ORDER BY id LIMIT $2`, Args: []any{change, limit}})
+	if err != nil {
+		return nil, err
+	}
+	return records.Unrecorded(bodies)
+}
+
+// Recorded takes steps out of the outbox. Append has done so already where the log is this store.
+func (s *Store) Recorded(ctx context.Context, steps ...string) error {
+	return s.again(ctx, "empty the outbox of the audit log", func(ctx context.Context) error {
+		_, err := s.pool.Exec(ctx, `DELETE FROM bailiwick.outbox WHERE step = ANY ($1)`, steps)
+		return err
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/internal/store/changes"
+	"github.com/bailiwick-dev/bailiwick/internal/store/records"
 )
 
 // asking is how this store's statements about changes are written.
@@ -23,17 +24,22 @@ func (s *Store) Now(ctx context.Context) (at time.Time, err error) {
 	return at.UTC(), err
 }
 
-// rowOf is a change as an argument, from $1 on to $15; $16 and $17 are its classes and its event.
+// rowOf is a change as an argument, from $1 on to $15; $16 to $19 are its classes, its event, and the step that it takes
+// with its record.
 const rowOf = `ROW($1::text, $2::bigint, $3::text, $4::text, $5::text, $6::text, $7::bytea, $8::bytea, $9::bytea, $10::bytea,
-	$11::timestamptz, $12::timestamptz, $13::text, $14::text, $15::bytea)::bailiwick.change, $16, $17`
+	$11::timestamptz, $12::timestamptz, $13::text, $14::text, $15::bytea)::bailiwick.change, $16, $17, $18, $19`
 
 func rowArgs(r *changes.Row, more ...any) []any {
 	classes := make([][]byte, len(r.Classes))
 	for i, class := range r.Classes {
 		classes[i] = []byte(class)
 	}
+	var step, record string
+	if r.Record != nil {
+		step, record = r.Record.Step, records.Body(r.Record)
+	}
 	return append([]any{r.ID, r.Version, r.State, r.Op, r.Risk, r.Digest, []byte(r.Principal), []byte(r.Owner), []byte(r.Tenant), []byte(r.Source),
-		r.Expires, instant(r.Lease), r.Search, r.Body, []byte(r.Account), classes, r.Event}, more...)
+		r.Expires, instant(r.Lease), r.Search, r.Body, []byte(r.Account), classes, r.Event, step, record}, more...)
 }
 
 // Put files a new change. What decides is one statement: how long the process stands still before it doesn't matter.
@@ -49,7 +55,7 @@ func (s *Store) Put(ctx context.Context, c *change.Change, life time.Duration, m
 	err = s.try(ctx, "file a change", func(ctx context.Context) error {
 		var outcome string
 		var body *string
-		err := s.pool.QueryRow(ctx, `SELECT * FROM bailiwick.put_change(`+rowOf+`, $18, $19)`, rowArgs(r, most, r.After)...).Scan(&outcome, &body)
+		err := s.pool.QueryRow(ctx, `SELECT * FROM bailiwick.put_change(`+rowOf+`, $20, $21)`, rowArgs(r, most, r.After)...).Scan(&outcome, &body)
 		switch {
 		case err != nil:
 			return err
@@ -83,7 +89,7 @@ func (s *Store) Swap(ctx context.Context, c *change.Change, g change.Guard) erro
 	}
 	return s.try(ctx, "change a change", func(ctx context.Context) error {
 		var outcome string
-		err := s.pool.QueryRow(ctx, `SELECT bailiwick.swap_change(`+rowOf+`, $18, $19, $20)`, rowArgs(r, g.Unexpired, g.Expired, g.Lapsed)...).Scan(&outcome)
+		err := s.pool.QueryRow(ctx, `SELECT bailiwick.swap_change(`+rowOf+`, $20, $21, $22, $23)`, rowArgs(r, g.Unexpired, g.Expired, g.Lapsed, g.Recorded)...).Scan(&outcome)
 		if err != nil {
 			return err
 		}
@@ -97,6 +103,8 @@ func (s *Store) Swap(ctx context.Context, c *change.Change, g change.Guard) erro
 			return change.ErrMoved
 		case "expired":
 			return change.ErrExpired
+		case "unrecorded":
+			return change.ErrUnrecorded
 		}
 		return fmt.Errorf("an outcome %q", outcome)
 	})

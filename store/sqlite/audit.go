@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/internal/store/changes"
 	"github.com/bailiwick-dev/bailiwick/internal/store/records"
 )
 
@@ -32,19 +33,40 @@ func (s *Store) appendBatch(batch []*audit.Record) error {
 }
 
 // A chain holds the statements of the audit writer. They are parsed once: every call waits for what they take.
-type chain struct{ head, insert, move *sql.Stmt }
+type chain struct{ head, insert, move, step, posted *sql.Stmt }
 
 // prepare parses the statements of the audit writer. They are closed with the database.
 func (c *chain) prepare(ctx context.Context, db *sql.DB) (err error) {
 	for _, p := range []struct {
 		into **sql.Stmt
 		text string
-	}{{&c.head, headSQL}, {&c.insert, `INSERT INTO audit (seq, prev, hash, body) VALUES (?, ?, ?, ?)`}, {&c.move, `UPDATE audit_head SET seq = ?, hash = ?`}} {
+	}{{&c.head, headSQL}, {&c.insert, `INSERT INTO audit (seq, prev, hash, body) VALUES (?, ?, ?, ?)`}, {&c.move, `UPDATE audit_head SET seq = ?, hash = ?`},
+		{&c.step, `INSERT INTO audit_step (step, seq) VALUES (?, ?) ON CONFLICT DO NOTHING`}, {&c.posted, `DELETE FROM outbox WHERE step = ?`}} {
 		if *p.into, err = db.PrepareContext(ctx, p.text); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// new takes the step of r out of the outbox, and reports whether the log has none of it yet; r is then to be record seq.
+// Otherwise r becomes the record that the log has.
+func (c *chain) new(ctx context.Context, tx *sql.Tx, r *audit.Record, seq int64) (bool, error) {
+	if r.Step == "" {
+		return true, nil
+	}
+	if _, err := tx.StmtContext(ctx, c.posted).ExecContext(ctx, r.Step); err != nil {
+		return false, err
+	}
+	done, err := tx.StmtContext(ctx, c.step).ExecContext(ctx, r.Step, seq)
+	if err != nil {
+		return false, err
+	}
+	if n, err := done.RowsAffected(); err != nil || n == 1 {
+		return n == 1, err
+	}
+	*r, err = scanStep(tx.QueryRowContext(ctx, findSQL, r.Step))
+	return false, err
 }
 
 // appendRecords seals the batch onto the head as it is in the file now: another process may have moved it.
@@ -60,6 +82,11 @@ func (c *chain) appendRecords(ctx context.Context, tx *sql.Tx, batch []*audit.Re
 	}
 	var body []byte
 	for _, r := range batch {
+		if fresh, err := c.new(ctx, tx, r, head.Seq+1); err != nil {
+			return fmt.Errorf("the record of %s: %w", r.Step, err)
+		} else if !fresh {
+			continue
+		}
 		head = audit.Seal(head, r)
 		hash, err := hex.DecodeString(head.Hash)
 		if err != nil {
@@ -72,6 +99,63 @@ func (c *chain) appendRecords(ctx context.Context, tx *sql.Tx, batch []*audit.Re
 		prev = hash
 	}
 	_, err = tx.StmtContext(ctx, c.move).ExecContext(ctx, head.Seq, prev)
+	return err
+}
+
+const findSQL = `SELECT a.seq, a.prev, a.hash, a.body FROM audit_step AS s JOIN audit AS a ON a.seq = s.seq WHERE s.step = ?`
+
+func scanStep(row *sql.Row) (audit.Record, error) {
+	var r records.Row
+	if err := row.Scan(&r.Seq, &r.Prev, &r.Hash, &r.Body); err != nil {
+		return audit.Record{}, err
+	}
+	return r.Record()
+}
+
+// Find returns the record of a step.
+func (s *Store) Find(ctx context.Context, step string) (audit.Record, bool, error) {
+	r, err := scanStep(s.read.QueryRowContext(ctx, findSQL, step))
+	if errors.Is(err, sql.ErrNoRows) {
+		return audit.Record{}, false, nil
+	}
+	if err != nil {
+		return audit.Record{}, false, s.failed("read the audit log", err)
+	}
+	return r, true, nil
+}
+
+// Unrecorded returns what is in the outbox.
+func (s *Store) Unrecorded(ctx context.Context, change string, limit int) ([]audit.Record, error) {
+	bodies, err := column[string](ctx, s.read, changes.Ask{Text: `SELECT body FROM outbox WHERE change = ?1 OR ?1 = '' ORDER BY id LIMIT ?2`, Args: []any{change, limit}})
+	if err != nil {
+		return nil, s.failed("read the outbox of the audit log", err)
+	}
+	return records.Unrecorded(bodies)
+}
+
+// Recorded takes steps out of the outbox. Append has done so already where the log is this store.
+func (s *Store) Recorded(ctx context.Context, steps ...string) error {
+	for _, step := range steps {
+		left, err := column[int](ctx, s.read, changes.Ask{Text: `SELECT 1 FROM outbox WHERE step = ?`, Args: []any{step}})
+		if err == nil && len(left) > 0 {
+			err = s.transact(ctx, func(tx *sql.Tx) error {
+				_, err := tx.StmtContext(ctx, s.chain.posted).ExecContext(ctx, step)
+				return err
+			})
+		}
+		if err != nil {
+			return s.failed("empty the outbox of the audit log", err)
+		}
+	}
+	return nil
+}
+
+// post puts a record into the outbox, in the transaction that keeps its step.
+func post(ctx context.Context, tx *sql.Tx, r *audit.Record) error {
+	if r == nil {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, `INSERT INTO outbox (step, change, body) VALUES (?, ?, ?)`, r.Step, r.Change, records.Body(r))
 	return err
 }
 

@@ -46,7 +46,7 @@ func (s *Store) Put(ctx context.Context, c *change.Change, life time.Duration, m
 		if waiting >= most {
 			return change.ErrFull
 		}
-		if err := insertChange(ctx, tx, r); err != nil {
+		if err := errors.Join(insertChange(ctx, tx, r), post(ctx, tx, r.Record)); err != nil {
 			return err
 		}
 		if seq, err = addEvent(ctx, tx, r); err != nil {
@@ -173,11 +173,19 @@ func (s *Store) Swap(ctx context.Context, c *change.Change, g change.Guard) erro
 		case g.Unexpired && expires <= at.UnixMicro():
 			return change.ErrExpired
 		}
+		if g.Recorded {
+			var left bool
+			if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM outbox WHERE change = ?)`, c.ID).Scan(&left); err != nil {
+				return err
+			} else if left {
+				return change.ErrUnrecorded
+			}
+		}
 		r, err := changes.Next(c, at, g)
 		if err != nil {
 			return err
 		}
-		if err := updateChange(ctx, tx, r); err != nil {
+		if err := errors.Join(updateChange(ctx, tx, r), post(ctx, tx, r.Record)); err != nil {
 			return err
 		}
 		if seq, err = addEvent(ctx, tx, r); err != nil {
@@ -256,7 +264,7 @@ func (s *Store) Await(ctx context.Context, after int64) error {
 
 // changeFailure leaves nil and the errors of change.Store as they are and says the rest in words for operators.
 func (s *Store) changeFailure(doing string, err error) error {
-	for _, is := range []error{change.ErrNone, change.ErrMoved, change.ErrExpired, change.ErrFull} {
+	for _, is := range []error{change.ErrNone, change.ErrMoved, change.ErrExpired, change.ErrFull, change.ErrUnrecorded} {
 		if errors.Is(err, is) {
 			return is
 		}

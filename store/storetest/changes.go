@@ -35,7 +35,7 @@ func full() *change.Change {
 	c.Reason, c.Agent.Frozen, c.Agent.Tenant = "wegen \x00 Ärger", []byte{0, 255, 10}, "acme\x00"
 	c.After, c.Reverts, c.Policy, c.Correlation = []string{"x"}, "y", "p", "c"
 	c.Decisions = []change.Decision{{By: c.Agent, Approve: true, Digest: "d", Comment: "ok", At: noon, Single: true}}
-	c.Outcome = &change.Outcome{Detail: "done", Receipt: &change.Receipt{Keys: []string{"1"}, Rows: 1}, Record: 7}
+	c.Outcome = &change.Outcome{Detail: "done", Receipt: &change.Receipt{Keys: []string{"1"}, Rows: 1}}
 	return c
 }
 

@@ -35,7 +35,7 @@ func Main(m *testing.M, open func(ctx context.Context, place string) (Store, err
 	os.Exit(1)
 }
 
-// writeForever appends records, and files and rejects changes.
+// writeForever appends records, and files changes and takes them to their end.
 func writeForever(s Store) error {
 	ctx := context.Background()
 	failed := make(chan error)
@@ -53,22 +53,38 @@ func writeForever(s Store) error {
 	}
 	go func() {
 		for {
-			c := plain(0, "killed")
-			c.ID, c.Digest = fmt.Sprintf("%026d", rand.Int64()), fmt.Sprintf("%064d", rand.Int64())
-			c, err := s.Put(ctx, c, time.Hour, 1<<30)
-			if err == nil {
-				fmt.Println("change", c.ID, "1")
-				c.State, c.History = change.Rejected, append(c.History, change.Step{State: change.Rejected, Event: change.EventRejected})
-				err = s.Swap(ctx, c, change.Guard{})
-			}
-			if err != nil {
+			if err := liveOnce(ctx, s); err != nil {
 				failed <- err
 				return
 			}
-			fmt.Println("change", c.ID, "2")
 		}
 	}()
 	return <-failed
+}
+
+// liveOnce takes one change from its filing to its end, and records its steps as an executor does.
+func liveOnce(ctx context.Context, s Store) error {
+	c := acted(0)
+	c.ID, c.Digest = fmt.Sprintf("%026d", rand.Int64()), fmt.Sprintf("%064d", rand.Int64())
+	c, err := s.Put(ctx, c, time.Hour, 1<<30)
+	if err != nil {
+		return err
+	}
+	fmt.Println("change", c.ID, c.Version)
+	for _, to := range []change.Step{by("ben", change.Granted, change.EventApproved), by("bot", change.Applying, change.EventClaimed), by("bot", change.Applied, change.EventApplied)} {
+		if to.Event == change.EventClaimed {
+			if _, err := audit.Drain(ctx, s, c.ID, s); err != nil {
+				return err
+			}
+		}
+		c.State, c.History = to.State, append(c.History, to)
+		if err := s.Swap(ctx, c, change.Guard{Recorded: to.Event == change.EventClaimed}); err != nil {
+			return err
+		}
+		fmt.Println("change", c.ID, c.Version)
+	}
+	_, err = audit.Drain(ctx, s, c.ID, s)
+	return err
 }
 
 // writer starts a process that writes to a place.
@@ -120,7 +136,8 @@ func (p *promises) note(t *testing.T, line string) {
 }
 
 // Killed kills two processes that write to one place, at any time, again and again: the audit stays whole, what was
-// promised is in it once, and each change stands where its last promise says or one step further, with its events. With
+// promised is in it once, and each change is where its last promise says or one step further, with its events and the
+// records of its steps: none is applied before its approval is in the audit. With
 // stop it also holds one still before, in every second round, beside which the store goes on.
 func Killed(t *testing.T, open Open, place string, stop bool) {
 	s := handle(t, open, place)
@@ -165,7 +182,26 @@ func Killed(t *testing.T, open Open, place string, stop bool) {
 		}
 	}
 	wantVersions(t, s, p.changes)
+	wantReconciled(t, s)
 	t.Logf("%d records and %d changes promised, none lost", len(p.records), len(p.changes))
+}
+
+// wantReconciled fails unless each change has the record of each of its steps, the last of them in the outbox perhaps, and
+// in the audit once somebody has come by.
+func wantReconciled(t *testing.T, s Store) {
+	t.Helper()
+	held, err := change.Reconcile(t.Context(), s, s)
+	if err != nil || len(held.Lacks) > 0 {
+		t.Fatalf("%+v, %v", held, err)
+	}
+	for left := 1; left > 0; left = len(unrecorded(t, s, "")) {
+		drain(t, s, "")
+	}
+	after, err := change.Reconcile(t.Context(), s, s)
+	if err != nil || len(after.Lacks) > 0 || after.Waiting > 0 || after.Steps == 0 {
+		t.Fatalf("%+v, %v", after, err)
+	}
+	t.Logf("%d changes, %d steps; %d records were waiting", after.Changes, after.Steps, held.Waiting)
 }
 
 // wantVersions fails unless each change is as far as was promised, with an event for each step.

@@ -56,7 +56,7 @@ var mayImport = map[string]string{
 	"internal/sqlgen/stage":       "internal/plan internal/sqlgen/expr problem query schema",
 	"internal/sqlgen/regex":       "problem query",
 	"write":                       "problem value",
-	"change":                      "identity internal/rules/expression problem value write",
+	"change":                      "audit identity internal/rules/expression problem value write",
 	"internal/review":             "change problem schema value write",
 	"internal/review/visibility":  "identity internal/result/mask internal/review policy schema value",
 	"internal/rules/schemacheck":  "internal/fieldcheck policy problem schema value write",
@@ -161,7 +161,7 @@ var mayImport = map[string]string{
 
 	// our own memory
 	"internal/once":          "",
-	"internal/store/changes": "change",
+	"internal/store/changes": "audit change",
 	"store/postgres":         "audit change identity internal/store/changes internal/store/records internal/store/tokens internal/webhook internal/once limit problem",
 	"internal/store/records": "audit",
 	"store/sqlite":           "audit change identity internal/store/changes internal/store/records internal/store/tokens internal/webhook internal/once limit problem",
@@ -183,7 +183,7 @@ var mayImport = map[string]string{
 	"serve": ". identity internal/app tool",
 
 	"cmd/bailiwick":                   "*",
-	"cmd/bailiwick/internal/audits":   "audit identity internal/app internal/terminal",
+	"cmd/bailiwick/internal/audits":   "audit change identity internal/app internal/terminal",
 	"cmd/bailiwick/internal/export":   ". identity internal/result/shape query value",
 	"internal/configwatch":            "internal/config",
 	"cmd/bailiwick/internal/dial":     "identity internal/app internal/client internal/terminal mcp problem",

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
@@ -335,6 +336,9 @@ func TestCallLeft(t *testing.T) {
 	}
 	queue := o.queue
 	if _, err := queue.Approve(t.Context(), s.ID, o.token(identity.Human, "ben", "acme", identity.Read, identity.Review), change.Verdict{Digest: s.Digest}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := audit.Drain(t.Context(), o.store, s.ID, o.store); err != nil {
 		t.Fatal(err)
 	}
 	left, err := queue.Claim(t.Context(), s.ID, "left")

@@ -348,7 +348,8 @@ func TestChangeRecorded(t *testing.T) {
 		}
 		return true
 	})
-	want := []string{"propose_changes proposed ana", "changes/approved approved ben", "changes/apply applying ana", "changes/apply applied ana", "changes/approve approved ben"}
+	want := []string{"changes/created proposed ana", "propose_changes proposed ana", "changes/approved approved ben", "changes/claimed applying ana",
+		"changes/applied applied ana", "changes/approve approved ben"}
 	if err != nil || !slices.Equal(steps, want) {
 		t.Errorf("%v\n%s", err, strings.Join(steps, "\n"))
 	}

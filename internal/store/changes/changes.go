@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
@@ -30,10 +31,11 @@ type Row struct {
 	After     []string // ids, each once
 	Account   string   // whose pending changes it counts among
 	Expires   time.Time
-	Lease     time.Time // until when; zero for none
-	Search    string    // what Filter.Text looks through
-	Body      string    // JSON
-	Event     string    // JSON, without its Seq
+	Lease     time.Time     // until when; zero for none
+	Search    string        // what Filter.Text looks through
+	Body      string        // JSON
+	Event     string        // JSON, without its Seq
+	Record    *audit.Record // of the step that the change takes; nil for a step without one
 }
 
 // New returns the row of a change that is filed now.
@@ -89,7 +91,8 @@ func row(c *change.Change, step change.Step) (*Row, error) {
 	slices.Sort(after)
 	return &Row{ID: c.ID, Version: c.Version, State: string(c.State), Op: string(c.Op), Risk: string(c.Risk), Digest: c.Digest,
 		Principal: c.Agent.Principal, Owner: c.Agent.Owner, Tenant: c.Agent.Tenant, Source: c.Source, Classes: slices.Compact(classes), After: slices.Compact(after),
-		Account: c.Agent.Account(), Expires: c.Expires, Lease: c.Lease.Until, Search: lower(c.Title + "\x1f" + c.Reason + "\x1f" + c.ID), Body: string(body), Event: string(event)}, nil
+		Account: c.Agent.Account(), Expires: c.Expires, Lease: c.Lease.Until, Search: lower(c.Title + "\x1f" + c.Reason + "\x1f" + c.ID), Body: string(body), Event: string(event),
+		Record: c.Record(len(c.History))}, nil
 }
 
 // lower returns s as it is searched: without case, and without what PostgreSQL's texts can't hold.

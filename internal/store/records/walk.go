@@ -2,7 +2,6 @@ package records
 
 import (
 	"context"
-	"encoding/hex"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 )
@@ -76,12 +75,11 @@ func read(ctx context.Context, page Page, from int64) reading {
 	rows, err := page(ctx, from)
 	out := reading{records: make([]audit.Record, 0, len(rows)), err: err}
 	for _, r := range rows {
-		record, err := audit.Parse(r.Body)
+		record, err := r.Record()
 		if err != nil {
-			out.err = &audit.Damage{Seq: r.Seq, Last: r.Seq, Kind: audit.Altered, Detail: "its text is not what a record's is"}
+			out.err = err
 			return out
 		}
-		record.Prev, record.Hash = hex.EncodeToString(r.Prev), hex.EncodeToString(r.Hash)
 		out.records, out.last = append(out.records, record), r.Seq
 	}
 	return out

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
@@ -135,8 +136,10 @@ func verify(t *terminal.Terminal) *cobra.Command {
 		Use:   "verify",
 		Short: "Find what was changed in the audit since it was written",
 		Long: "Verify reads the whole audit and names every record that was changed, removed, added or moved. Signed checkpoints find a past\n" +
-			"that was written anew, by somebody who has not the key (see audit key). It prints the end of the audit; kept elsewhere and\n" +
-			"given as --head later, it finds that too, and a tail that was cut off.",
+			"that was written anew, by somebody who has not the key (see audit key); with --key, one at least must be by that key. It prints\n" +
+			"the end of the audit; kept elsewhere and given as --head later, it finds that too, and a tail that was cut off.\n\n" +
+			"It holds the changes of the store against the audit as well, and names each change that lacks the record of a step: who proposed,\n" +
+			"approved, rejected or cancelled it, that it expired, and what was applied.",
 		Args: terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var kept []audit.Head
@@ -156,15 +159,23 @@ func verify(t *terminal.Terminal) *cobra.Command {
 				}
 				trusted = append(trusted, public)
 			}
-			return k.Signed(cmd.Context(), func(log audit.Reader, own ed25519.PrivateKey) error {
-				if trusted == nil {
+			return k.Signed(cmd.Context(), func(log app.Store, own ed25519.PrivateKey) error {
+				named := trusted != nil
+				if !named {
 					trusted = append(trusted, own.Public().(ed25519.PublicKey))
 				}
 				report, err := audit.VerifySigned(cmd.Context(), log, trusted, kept...)
 				if err != nil {
 					return err
 				}
-				return printReport(t, report)
+				if named && report.Whole() && report.Records > 0 && report.Signed.Seq == 0 {
+					report.Damage = append(report.Damage, audit.Damage{Seq: 1, Last: report.Head.Seq, Kind: audit.Unsigned, Detail: "the log has no checkpoint that the key given has signed"})
+				}
+				held, err := change.Reconcile(cmd.Context(), log, log)
+				if err != nil && report.Whole() { // what is damaged can't all be read
+					return err
+				}
+				return printReport(t, report, held)
 			})
 		},
 	}
@@ -183,7 +194,7 @@ func key(t *terminal.Terminal) *cobra.Command {
 			"audit verify --key finds what was written anew by whoever can write to the store, and could put another key there.",
 		Args: terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return k.Signed(cmd.Context(), func(_ audit.Reader, own ed25519.PrivateKey) error {
+			return k.Signed(cmd.Context(), func(_ app.Store, own ed25519.PrivateKey) error {
 				text := audit.FormatKey(own.Public().(ed25519.PublicKey))
 				if t.JSON {
 					return t.PrintJSON(map[string]string{"key": text})
@@ -197,26 +208,47 @@ func key(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-func printReport(t *terminal.Terminal, r audit.Report) error {
+func printReport(t *terminal.Terminal, r audit.Report, held change.Reconciliation) error {
+	whole := r.Whole() && len(held.Lacks) == 0
 	if t.JSON {
-		r.Damage = append([]audit.Damage{}, r.Damage...) // written as a list when it is empty too
+		r.Damage, held.Lacks = append([]audit.Damage{}, r.Damage...), append([]change.Lack{}, held.Lacks...) // written as lists when they are empty too
 		if err := t.PrintJSON(struct {
 			Whole bool `json:"whole"`
 			audit.Report
-		}{r.Whole(), r}); err != nil || r.Whole() {
+			Changes change.Reconciliation `json:"changes"`
+		}{whole, r, held}); err != nil || whole {
 			return err
 		}
 		return terminal.ErrSaid
 	}
-	if r.Whole() {
+	if whole {
 		t.Printf("%s  %d records, %d of them signed, end %d:%s\n", terminal.Styled(terminal.Green, "whole"), r.Records, r.Signed.Seq, r.Head.Seq, r.Head.Hash)
+		if held.Changes > 0 {
+			t.Printf("       %d changes, each of their %d steps recorded%s\n", held.Changes, held.Steps, waiting(held.Waiting))
+		}
 		return nil
 	}
 	for i := range r.Damage {
 		t.Notef("%s", terminal.Styled(terminal.Red, r.Damage[i].Error()))
 	}
-	t.Notef("%d records read; the audit is not what was written", r.Records)
+	for i := range held.Lacks {
+		t.Notef("%s", terminal.Styled(terminal.Red, held.Lacks[i].Error()))
+	}
+	if !r.Whole() {
+		t.Notef("%d records read; the audit is not what was written", r.Records)
+	}
+	if n := len(held.Lacks); n > 0 {
+		t.Notef("%d changes read; what the audit says of them and what the store has differ in %d places", held.Changes, n)
+	}
 	return terminal.ErrSaid
+}
+
+// waiting tells of steps whose records are still on their way.
+func waiting(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" or, %d of them, about to be", n)
 }
 
 func export(t *terminal.Terminal) *cobra.Command {

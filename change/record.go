@@ -1,0 +1,85 @@
+package change
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+)
+
+// outcomes are what the records of steps say, by event; audit.OK for others.
+var outcomes = map[EventKind]string{
+	EventCreated: audit.Proposed, EventDecided: audit.Approved, EventApproved: audit.Approved, EventRejected: audit.Rejected,
+	EventCancelled: audit.Withdrawn, EventExpired: audit.Expired, EventClaimed: audit.Applying, EventSending: audit.Applying,
+	EventApplied: audit.Applied, EventFailed: audit.Failed, EventStale: audit.Refused, EventUnknown: audit.Refused,
+}
+
+// Record returns the audit's record of step n of c, from 1 on, which is the last that c has taken; nil for a step that
+// has none. It says who took the step, over which digest and by which rules.
+func (c *Change) Record(n int) *audit.Record {
+	step := &c.History[n-1]
+	if step.Actor == nil {
+		return nil
+	}
+	r := &audit.Record{Time: step.At, Principal: step.Actor.Principal, Owner: step.Actor.Owner, Tenant: step.Actor.Tenant, TokenID: step.Actor.TokenID,
+		Correlation: c.Correlation, Tool: "changes/" + string(step.Event), Outcome: audit.OK, Policy: step.Actor.Policy,
+		Change: c.ID, Step: fmt.Sprintf("%s:%d", c.ID, n), Digest: step.Digest}
+	if outcome, ok := outcomes[step.Event]; ok {
+		r.Outcome = outcome
+	}
+	if len(c.Classes) > 0 {
+		r.Class = c.Classes[0]
+	}
+	switch step.Event {
+	case EventDecided, EventApproved:
+		r.Kind = c.exception(step.Digest)
+	case EventApplied, EventFailed, EventStale, EventUnknown:
+		if c.Outcome == nil {
+			break
+		}
+		r.Code, r.Kind = c.Outcome.Code, c.Outcome.Kind
+		if r.Outcome == audit.Refused {
+			r.Kind = string(step.Event)
+		}
+		if c.Outcome.Receipt != nil {
+			r.Rows = int(c.Outcome.Receipt.Rows)
+		}
+	}
+	return r
+}
+
+// Last returns the record of the last step of c that was one of events; nil when there is none.
+func (c *Change) Last(events ...EventKind) *audit.Record {
+	for n := len(c.History); n > 0; n-- {
+		if slices.Contains(events, c.History[n-1].Event) {
+			return c.Record(n)
+		}
+	}
+	return nil
+}
+
+// exception is what the record says of an approval that no two pairs of eyes have made.
+func (c *Change) exception(digest string) string {
+	i := len(c.Decisions) - 1
+	switch {
+	case i < 0 || c.Decisions[i].Digest != digest:
+		return "rule"
+	case c.Decisions[i].Broken:
+		return "break_glass"
+	case c.Decisions[i].Single:
+		return "single_operator"
+	}
+	return ""
+}
+
+// actor is who takes a step by the rules that are in force for q.
+func (q *Queue) actor(p Party) *Actor {
+	return &Actor{Principal: p.Principal, Owner: p.Owner, Tenant: p.Tenant, TokenID: p.TokenID, Policy: q.policy}
+}
+
+// Under returns q for steps that are decided by the rules of a version: their records name it.
+func (q *Queue) Under(policy string) *Queue {
+	under := *q
+	under.policy = policy
+	return &under
+}

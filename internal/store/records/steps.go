@@ -1,0 +1,37 @@
+package records
+
+import (
+	"encoding/hex"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+)
+
+// Body returns a record as an outbox keeps it: its canonical form, without a place in the chain.
+func Body(r *audit.Record) string {
+	sealed := r.Copy()
+	audit.Seal(audit.Head{Seq: -1}, &sealed)
+	return string(sealed.AppendCanonical(nil))
+}
+
+// Unrecorded reads the records of an outbox from their bodies.
+func Unrecorded(bodies []string) ([]audit.Record, error) {
+	var out []audit.Record
+	for _, body := range bodies {
+		r, err := audit.Parse([]byte(body))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// Record returns the record of r; an error says that its text is none.
+func (r *Row) Record() (audit.Record, error) {
+	record, err := audit.Parse(r.Body)
+	if err != nil {
+		return record, &audit.Damage{Seq: r.Seq, Last: r.Seq, Kind: audit.Altered, Detail: "its text is not what a record's is"}
+	}
+	record.Prev, record.Hash = hex.EncodeToString(r.Prev), hex.EncodeToString(r.Hash)
+	return record, nil
+}

@@ -1,0 +1,230 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/change"
+)
+
+// acted returns change n, whose steps have records.
+func acted(n int) *change.Change {
+	c := plain(n, "token:bot")
+	c.Correlation = "visit\x00"
+	c.History[0].Actor = &change.Actor{Principal: "token:bot", Owner: "ana\x00", Tenant: "acme", TokenID: "bot", Policy: "v1"}
+	return c
+}
+
+// by is a step with a record.
+func by(who string, to change.State, event change.EventKind) change.Step {
+	return change.Step{State: to, Event: event, Actor: &change.Actor{Principal: who, Owner: who, Policy: "v2"}}
+}
+
+// unrecorded returns the steps that the outbox has.
+func unrecorded(t *testing.T, s Store, id string) []string {
+	t.Helper()
+	found, err := s.Unrecorded(t.Context(), id, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, r := range found {
+		out = append(out, r.Step+" "+r.Outcome+" "+r.Principal)
+	}
+	return out
+}
+
+// drain records what the outbox has.
+func drain(t *testing.T, s Store, id string) {
+	t.Helper()
+	if _, err := audit.Drain(t.Context(), s, id, s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// testSteps: the record of a step is kept with the step or not at all, and a change isn't claimed before it is in the audit.
+func testSteps(t *testing.T, open Open) {
+	place, ctx := t.TempDir(), t.Context()
+	s, other := handle(t, open, place), handle(t, open, place)
+	c := put(t, s, acted(1))
+	if again := put(t, s, acted(1)); again.ID != c.ID {
+		t.Fatal("filed twice")
+	}
+	if err := step(t, s, c, by("ben", change.Granted, change.EventApproved), change.Guard{}); err != nil {
+		t.Fatal(err)
+	}
+	late := *c
+	late.Version--
+	if err := step(t, s, &late, by("eve", change.Rejected, change.EventRejected), change.Guard{}); !errors.Is(err, change.ErrMoved) {
+		t.Fatal(err)
+	}
+	if _, err := s.Put(ctx, acted(2), time.Hour, 0); !errors.Is(err, change.ErrFull) {
+		t.Fatal(err)
+	}
+	put(t, s, acted(3))
+	put(t, s, plain(4, "old")) // its steps have no records
+	first, second := c.ID+":1 proposed token:bot", c.ID+":2 approved ben"
+	if diff := cmp.Diff([]string{first, second}, unrecorded(t, other, c.ID)); diff != "" {
+		t.Error(diff)
+	}
+	if got := unrecorded(t, other, ""); len(got) != 3 || got[0] != first {
+		t.Error(got)
+	}
+	if got := unrecorded(t, s, strange); len(got) != 0 {
+		t.Error(got)
+	}
+	claim := change.Guard{Recorded: true, Lease: time.Minute}
+	for range 2 {
+		if err := step(t, other, c, by("token:bot", change.Applying, change.EventClaimed), claim); !errors.Is(err, change.ErrUnrecorded) {
+			t.Fatal("claimed before its approval was recorded:", err)
+		}
+		one, err := s.Unrecorded(ctx, c.ID, 1)
+		if err != nil || len(one) != 1 {
+			t.Fatal(one, err)
+		}
+		if err := other.Append(ctx, &one[0]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := unrecorded(t, s, c.ID); got != nil {
+		t.Error("the log has them, and the outbox still:", got)
+	}
+	if err := step(t, other, c, by("token:bot", change.Applying, change.EventClaimed), claim); err != nil {
+		t.Fatal(err)
+	}
+	want := c.Record(2)
+	got, ok, err := s.Find(ctx, want.Step)
+	want.Seq, want.Prev, want.Hash = got.Seq, got.Prev, got.Hash
+	if diff := cmp.Diff(*want, got); diff != "" || !ok || err != nil {
+		t.Error(ok, err, diff)
+	}
+	for _, none := range []string{"", c.ID + ":3", strange} {
+		if r, ok, err := s.Find(ctx, none); ok || err != nil {
+			t.Errorf("%q: %+v, %v", none, r, err)
+		}
+	}
+	if err := s.Recorded(ctx, c.ID+":3", "none"); err != nil { // for logs elsewhere
+		t.Error(err)
+	}
+	if got := unrecorded(t, s, c.ID); got != nil {
+		t.Error(got)
+	}
+	wantWhole(t, s, 2)
+}
+
+// testStepsOnce lets two handles record the same steps at once, among other records: each is in the log once.
+func testStepsOnce(t *testing.T, open Open) {
+	place, ctx := t.TempDir(), t.Context()
+	handles := []Store{handle(t, open, place), handle(t, open, place)}
+	const steps, times = 40, 6
+	seqs := make([][]int64, steps)
+	var mu sync.Mutex
+	var writing sync.WaitGroup
+	for who := range times {
+		writing.Go(func() {
+			for n := range steps {
+				r := record("w", n)
+				r.Step = fmt.Sprint("step:", n)
+				if err := handles[who%2].Append(ctx, &r); err != nil {
+					t.Error(err)
+				}
+				other := record("w", n)
+				if err := handles[who%2].Append(ctx, &other); err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				seqs[n] = append(seqs[n], r.Seq)
+				mu.Unlock()
+			}
+		})
+	}
+	writing.Wait()
+	for n, s := range seqs {
+		r, ok, err := handles[0].Find(ctx, fmt.Sprint("step:", n))
+		if len(slices.Compact(s)) != 1 || !ok || err != nil || r.Seq != s[0] || r.Step != fmt.Sprint("step:", n) {
+			t.Errorf("step %d: %v, %+v, %v", n, s, r, err)
+		}
+	}
+	wantWhole(t, handles[0], steps+steps*times)
+}
+
+// testReconcile names what lacks its record, and what has one and no step.
+func testReconcile(t *testing.T, open Open) {
+	place, ctx := t.TempDir(), t.Context()
+	s, other := handle(t, open, place), handle(t, open, place)
+	lacks := func() (out []string) {
+		t.Helper()
+		found, err := change.Reconcile(ctx, s, other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range found.Lacks {
+			out = append(out, l.Step+l.Error())
+		}
+		return append(out, fmt.Sprint(found.Changes, found.Steps, found.Waiting))
+	}
+	var all []*change.Change
+	for n := range 203 { // more than a page
+		c := put(t, s, acted(n))
+		if err := step(t, s, c, by("ben", change.Granted, change.EventApproved), change.Guard{}); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, c)
+	}
+	for left := 1; left > 0; left = len(unrecorded(t, s, "")) {
+		drain(t, s, "")
+	}
+	if diff := cmp.Diff([]string{"203 406 0"}, lacks()); diff != "" {
+		t.Error(diff)
+	}
+	c := all[7]
+	if err := step(t, s, c, by("token:bot", change.Applying, change.EventClaimed), change.Guard{}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"203 407 1"}, lacks()); diff != "" {
+		t.Error(diff)
+	}
+	// Applied past all guards, and the outbox emptied by somebody who records nothing.
+	if err := step(t, s, c, by("token:bot", change.Applied, change.EventApplied), change.Guard{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Recorded(ctx, c.ID+":3", c.ID+":4"); err != nil {
+		t.Fatal(err)
+	}
+	forged := *all[9].Record(2)
+	forged.Step, forged.Change = "gone:1", "gone"
+	if err := s.Append(ctx, &forged); err != nil {
+		t.Fatal(err)
+	}
+	old := plain(300, "old")
+	old.Mode = "review"
+	old = put(t, s, old)
+	for _, to := range []change.Step{{State: change.Granted, Event: change.EventApproved}, {State: change.Applied, Event: change.EventApplied}} {
+		if err := step(t, s, old, to, change.Guard{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{
+		c.ID + ":3change " + c.ID + ": no record says that it was claimed by token:bot",
+		c.ID + ":4change " + c.ID + ": no record says that it was applied by token:bot",
+		"change " + old.ID + ": it was applied, and no record says who approved it",
+		"gone:1change gone: record 407 says approved by ben, and no such change is kept", "204 408 0"}
+	if diff := cmp.Diff(want, lacks()); diff != "" {
+		t.Error(diff)
+	}
+	note := audit.Record{Tool: "changes/approved", Outcome: audit.Approved, Change: old.ID} // as it was recorded before
+	if err := s.Append(context.WithoutCancel(ctx), &note); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(slices.Delete(want, 2, 3), lacks()); diff != "" {
+		t.Error(diff)
+	}
+}
