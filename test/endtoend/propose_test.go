@@ -35,6 +35,7 @@ type office struct {
 	sources map[string]source.Source
 	rules   policy.Rules
 	queue   *change.Queue
+	path    string // of store
 }
 
 const officeTables = `
@@ -72,7 +73,7 @@ func newOffice(t *testing.T, more func(*bailiwick.Options, *change.Options)) *of
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { src.Close() })
-	o := &office{T: t, store: store, db: db, tokens: identity.NewTokens(identity.TokenOptions{Store: store})}
+	o := &office{T: t, path: filepath.Join(dir, "bailiwick.db"), store: store, db: db, tokens: identity.NewTokens(identity.TokenOptions{Store: store})}
 	o.rules = policy.Rules{Version: "v1", Gates: policy.Gates{RawWrites: policy.Review}, Classes: map[string]policy.ClassRule{
 		"issues":   {Tenant: &policy.TenantRule{Field: "org"}, Denied: []string{"secret_note"}},
 		"comments": {Tenant: &policy.TenantRule{Through: "issue_id"}},

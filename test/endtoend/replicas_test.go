@@ -163,6 +163,9 @@ func TestReplicas(t *testing.T) {
 		}
 	}
 	t.Log(ended)
+	if held, err := change.Reconcile(t.Context(), stores[0], stores[1]); err != nil || len(held.Lacks) > 0 || held.Steps == 0 {
+		t.Errorf("%+v, %v", held, err)
+	}
 	if ended[change.Applied] == 0 || ended[change.Rejected] == 0 || ended[change.Cancelled] == 0 {
 		t.Error("the rounds show too little:", ended)
 	}
