@@ -190,7 +190,7 @@ func (c *Call) trail(ctx context.Context, reader audit.Reader, found *change.Cha
 	looked := 0
 	err := reader.Backwards(ctx, last, func(r audit.Record) bool {
 		looked++
-		if r.Time.After(found.Created) {
+		if r.Step != "" || r.Time.After(found.Created) {
 			return looked < trailLooked
 		}
 		if r.Principal == found.Agent.Principal && r.Change == "" {

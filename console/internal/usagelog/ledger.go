@@ -103,6 +103,9 @@ func Run(ctx context.Context, log audit.Reader, s Search) (Found, error) {
 
 // take looks at one record and reports whether the reading goes on.
 func (r *reading) take(rec audit.Record) bool {
+	if rec.Step != "" && rec.Time.Before(r.search.From) {
+		return true // a step can be recorded long after it was taken
+	}
 	if rec.Time.Before(r.search.From) {
 		return false // records stand in the order of time, but for calls that ran side by side
 	}
@@ -121,6 +124,9 @@ func (r *reading) take(rec audit.Record) bool {
 		} else {
 			r.found.More = true
 		}
+	}
+	if rec.Step != "" {
+		return true // no call
 	}
 	r.found.Sums.Total.add(&rec)
 	if day := r.times[rec.Time.Truncate(r.step).Unix()]; day != nil {

@@ -93,6 +93,9 @@ func sumUp(ctx context.Context, log audit.Reader, what string, since time.Time) 
 	const longest = time.Hour
 	sums := map[string]*sum{}
 	err := log.Backwards(ctx, audit.Last, func(r audit.Record) bool {
+		if r.Step != "" {
+			return true // no call, and its time can be long past
+		}
 		if r.Time.Before(since) {
 			return r.Time.After(since.Add(-longest))
 		}
