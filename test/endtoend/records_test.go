@@ -192,12 +192,12 @@ func TestUnrecordedApproval(t *testing.T) {
 		a.log.fail(none)
 		// The record of what had changed is stale by then: what was reviewed is no more.
 		a.becomes(id, change.Stale)
+		a.reconciled()
 		want := []string{"changes/created proposed ana v1", "propose_changes proposed ana v1", "changes/approve failed ben v1 audit", "changes/approved approved ben v1",
 			"changes/claimed applying ana v1", "changes/stale refused ana v1 stale"}
 		if got := a.steps(id); !slices.Equal(got, want) {
 			t.Errorf("%s", strings.Join(got, "\n"))
 		}
-		a.reconciled()
 	}, nil)
 }
 
