@@ -49,7 +49,7 @@ func (g *Gateway) Execute(ctx context.Context, failed func(error)) {
 			seen, err = g.follow(ctx, seen)
 			tell(err)
 		}
-		tell(g.catchUp(ctx))
+		tell(queue.Under(g.PolicyVersion()).CatchUp(ctx, g.options.Audit))
 		ids, err := queue.Due(ctx, atOnce)
 		tell(err)
 		for _, id := range ids {
@@ -298,4 +298,9 @@ func gone(err error, detail string) error {
 		return err
 	}
 	return &problem.Error{Code: problem.PermissionDenied, Kind: problem.Of(err).Kind, Detail: detail}
+}
+
+// record puts the records of a change's steps, which the store keeps with the steps, into the audit.
+func (g *Gateway) record(ctx context.Context, id string) error {
+	return g.options.Changes.Record(ctx, id, g.options.Audit)
 }

@@ -102,7 +102,7 @@ func (g *Gateway) Do(ctx context.Context, who identity.Principal, ask Ask, run f
 		err = p
 	}
 	if err != nil && c.filed != "" {
-		_ = g.withdraw(ctx, c.filed, "the proposal could not be answered") // what can't be asked now an executor withdraws, or it is in the audit
+		_ = c.changes().Withdraw(ctx, c.filed, "the proposal could not be answered", g.options.Audit) // what can't be asked now an executor withdraws, or it is in the audit
 	}
 	if g.options.Observer != nil {
 		g.options.Observer.End(ctx, who, c.record, err)

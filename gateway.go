@@ -53,7 +53,7 @@ type Options struct {
 	Sources  map[string]source.Source // by the name that classes have before the dot
 	Rules    policy.Rules             // the zero Rules show nothing
 	Changes  *change.Queue            // where what agents propose waits for people; nil takes no changes
-	Standing Standing                 // checks again what actions require, when their changes are reviewed and applied; nil doesn't
+	Standing Standing                 // checks again what actions require, when their changes are reviewed and applied; nil applies no change of an action
 	Today    identity.Today           // says who a principal is while its call runs and when its change is applied; nil takes it as it was
 	History  audit.Reader             // reads back what Audit keeps, for people who review; nil shows them nothing of it
 	Actions  map[string]Function      // by the names of actions (do: go): what runs when they are approved; nil for none

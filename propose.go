@@ -276,3 +276,25 @@ func (c *Call) WaitForChange(ctx context.Context, id string, most time.Duration)
 func (c *Call) own(found *change.Change) *review.Sheet {
 	return review.New(found, visibility.Of(c.policy, c.who, c.gateway.masks), review.Viewer{})
 }
+
+// file files a change that was judged, or returns the same one that is pending. One that can't be recorded isn't left
+// pending, nor one whose filing ended with an error.
+func (c *Call) file(ctx context.Context, filed *change.Change) (*change.Change, error) {
+	kept, err := c.changes().Propose(ctx, filed)
+	if err == nil {
+		err = c.gateway.record(ctx, kept.ID)
+	}
+	if filed.ID != "" && (err != nil || kept.ID == filed.ID) {
+		c.filed = filed.ID
+	}
+	if err == nil {
+		c.record.Change = kept.ID
+	}
+	return kept, err
+}
+
+// changes returns the queue, whose steps name the rules of this call.
+func (c *Call) changes() *change.Queue {
+	c.steps = true
+	return c.gateway.options.Changes.Under(c.policy.Version())
+}

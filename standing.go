@@ -16,7 +16,7 @@ type Standing func(context.Context, *Call, *change.Change) error
 
 // ofAction reports whether c came from an action of the configuration.
 func (g *Gateway) ofAction(c *change.Change) bool {
-	return g.options.Standing != nil && c.Action != "" && c.Action != writes.Revert
+	return c.Action != "" && c.Action != writes.Revert
 }
 
 // stands reports, by nil, whether the action that c came from would still propose it for the agent as it is now. The
@@ -29,6 +29,9 @@ func (g *Gateway) stands(ctx context.Context, p *policy.Policy, c *change.Change
 	who, err := g.today(ctx, c.Agent)
 	if err != nil {
 		return gone(err, "the credential of the agent is no longer good")
+	}
+	if g.options.Standing == nil {
+		return &problem.Error{Code: problem.PermissionDenied, Kind: "action", Detail: "this gateway can't check again what the action requires"}
 	}
 	return g.options.Standing(ctx, &Call{gateway: g, who: who, policy: p, record: &audit.Record{}}, c)
 }

@@ -79,15 +79,6 @@ func (q *Queue) Propose(ctx context.Context, c *Change) (*Change, error) {
 	return kept, nil
 }
 
-// Withdraw takes back, in the name of its agent, a change that nobody has begun to apply: its proposal was not answered.
-func (q *Queue) Withdraw(ctx context.Context, id, why string) error {
-	c, err := q.Get(ctx, id)
-	if err != nil {
-		return err
-	}
-	return q.move(ctx, c, EventCancelled, Step{Comment: why, Actor: q.actor(c.Agent)}, Guard{})
-}
-
 // newID returns a new id: 34 characters whose order is that of the time they were made, with 120 random bits. It begins
 // as a ULID does, which ids of 26 characters are.
 func newID() string {

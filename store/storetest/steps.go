@@ -81,7 +81,20 @@ func testSteps(t *testing.T, open Open) {
 	if got := unrecorded(t, s, strange); len(got) != 0 {
 		t.Error(got)
 	}
-	claim := change.Guard{Recorded: true, Lease: time.Minute}
+	claimedLate(t, s, other, c)
+	if err := s.Recorded(ctx, c.ID+":3", "none"); err != nil { // for logs elsewhere
+		t.Error(err)
+	}
+	if got := unrecorded(t, s, c.ID); got != nil {
+		t.Error(got)
+	}
+	wantWhole(t, s, 2)
+}
+
+// claimedLate claims c, two steps of which are in the outbox: the store refuses until the log has both.
+func claimedLate(t *testing.T, s, other Store, c *change.Change) {
+	t.Helper()
+	ctx, claim := t.Context(), change.Guard{Recorded: true, Lease: time.Minute}
 	for range 2 {
 		if err := step(t, other, c, by("token:bot", change.Applying, change.EventClaimed), claim); !errors.Is(err, change.ErrUnrecorded) {
 			t.Fatal("claimed before its approval was recorded:", err)
@@ -111,13 +124,6 @@ func testSteps(t *testing.T, open Open) {
 			t.Errorf("%q: %+v, %v", none, r, err)
 		}
 	}
-	if err := s.Recorded(ctx, c.ID+":3", "none"); err != nil { // for logs elsewhere
-		t.Error(err)
-	}
-	if got := unrecorded(t, s, c.ID); got != nil {
-		t.Error(got)
-	}
-	wantWhole(t, s, 2)
 }
 
 // testStepsOnce lets two handles record the same steps at once, among other records: each is in the log once.
@@ -156,21 +162,36 @@ func testStepsOnce(t *testing.T, open Open) {
 	wantWhole(t, handles[0], steps+steps*times)
 }
 
+// older returns a change that was applied before steps had records.
+func older(t *testing.T, s Store) *change.Change {
+	t.Helper()
+	old := put(t, s, plain(300, "old"))
+	for _, to := range []change.Step{{State: change.Granted, Event: change.EventApproved}, {State: change.Applied, Event: change.EventApplied}} {
+		if err := step(t, s, old, to, change.Guard{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return old
+}
+
+// lacking returns what a reconciliation finds, and at the end what it has counted.
+func lacking(t *testing.T, s change.Store, log audit.Reader) (out []string) {
+	t.Helper()
+	found, err := change.Reconcile(t.Context(), s, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range found.Lacks {
+		out = append(out, l.Step+l.Error())
+	}
+	return append(out, fmt.Sprint(found.Changes, found.Steps, found.Waiting))
+}
+
 // testReconcile names what lacks its record, and what has one and no step.
 func testReconcile(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
 	s, other := handle(t, open, place), handle(t, open, place)
-	lacks := func() (out []string) {
-		t.Helper()
-		found, err := change.Reconcile(ctx, s, other)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, l := range found.Lacks {
-			out = append(out, l.Step+l.Error())
-		}
-		return append(out, fmt.Sprint(found.Changes, found.Steps, found.Waiting))
-	}
+	lacks := func() []string { return lacking(t, s, other) }
 	var all []*change.Change
 	for n := range 203 { // more than a page
 		c := put(t, s, acted(n))
@@ -204,14 +225,7 @@ func testReconcile(t *testing.T, open Open) {
 	if err := s.Append(ctx, &forged); err != nil {
 		t.Fatal(err)
 	}
-	old := plain(300, "old")
-	old.Mode = "review"
-	old = put(t, s, old)
-	for _, to := range []change.Step{{State: change.Granted, Event: change.EventApproved}, {State: change.Applied, Event: change.EventApplied}} {
-		if err := step(t, s, old, to, change.Guard{}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	old := older(t, s)
 	want := []string{
 		c.ID + ":3change " + c.ID + ": no record says that it was claimed by token:bot",
 		c.ID + ":4change " + c.ID + ": no record says that it was applied by token:bot",

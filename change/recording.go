@@ -1,0 +1,65 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// Record puts what the outbox has of a change into log: before an answer leaves, and before the change is applied.
+func (q *Queue) Record(ctx context.Context, id string, log audit.Log) error {
+	_, err := audit.Drain(context.WithoutCancel(ctx), q.store, id, log)
+	return unrecorded(err)
+}
+
+func unrecorded(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "audit", Err: fmt.Errorf("a change could not be recorded: %w", err)}
+}
+
+// How old records in the outbox are before another process than the one that put them there acts on them.
+const (
+	abandoned  = 2 * time.Second // that process has gone, or could not record
+	unanswered = time.Minute     // likewise, and it has answered no proposal
+)
+
+// CatchUp records what other processes have left in the outbox. A proposal that nobody has recorded was not answered
+// either, and is withdrawn: its agent doesn't know of it.
+func (q *Queue) CatchUp(ctx context.Context, log audit.Log) error {
+	left, err := q.store.Unrecorded(ctx, "", 1)
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	now, err := q.store.Now(ctx)
+	if err != nil || now.Sub(left[0].Time) < abandoned {
+		return err
+	}
+	done, err := audit.Drain(context.WithoutCancel(ctx), q.store, "", log)
+	errs := []error{unrecorded(err)}
+	for _, r := range done {
+		if r.Outcome == audit.Proposed && now.Sub(r.Time) > unanswered {
+			errs = append(errs, q.Withdraw(ctx, r.Change, "nobody was told that it was filed", log))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Withdraw takes back, in the name of its agent, a change whose proposal was not answered, unless somebody has begun to
+// apply it or it was never filed.
+func (q *Queue) Withdraw(ctx context.Context, id, why string, log audit.Log) error {
+	ctx = context.WithoutCancel(ctx)
+	c, err := q.Get(ctx, id)
+	if err == nil {
+		err = q.move(ctx, c, EventCancelled, Step{Comment: why, Actor: q.actor(c.Agent)}, Guard{})
+	}
+	if code := problem.CodeOf(err); code == problem.Conflict || code == problem.NotFound {
+		return nil
+	}
+	return errors.Join(err, q.Record(ctx, id, log))
+}
