@@ -150,7 +150,7 @@ func (g *Gateway) apply(ctx context.Context, id string) (c *change.Change, err e
 		return nil, err
 	}
 	if before != nil { // nobody has begun to apply c: it has waited from the start
-		return g.conclude(ctx, approved, change.EventFailed, change.Outcome{Code: string(problem.Conflict), Kind: "dependence",
+		return e.conclude(ctx, approved, change.EventFailed, change.Outcome{Code: string(problem.Conflict), Kind: "dependence",
 			Detail: fmt.Sprintf("it was to run after %s, which is %s; nothing was written", before.ID, before.State)})
 	}
 	// A write that can't be recorded doesn't happen. Without the lease's end another executor takes it up.
@@ -166,10 +166,7 @@ func (g *Gateway) apply(ctx context.Context, id string) (c *change.Change, err e
 	if event == change.EventApplied && ofClass(c) {
 		g.described(writing) // before anybody sees it applied; an executor hears of it, tries again and tells what fails
 	}
-	if c, err = e.queue.Finish(ctx, approved, event, outcome); err != nil {
-		return nil, err // another executor has brought it to its end, and that is the record
-	}
-	return c, g.record(ctx, id)
+	return e.conclude(ctx, approved, event, outcome)
 }
 
 // An execution is one attempt to apply a change, by the rules that were in force when it began.
@@ -177,6 +174,15 @@ type execution struct {
 	gateway *Gateway
 	policy  *policy.Policy
 	queue   *change.Queue
+}
+
+// conclude ends a change, unless another executor has: then that one's end is the record.
+func (e *execution) conclude(ctx context.Context, a change.Approved, event change.EventKind, o change.Outcome) (*change.Change, error) {
+	c, err := e.queue.Finish(ctx, a, event, o)
+	if err != nil {
+		return nil, err
+	}
+	return c, e.gateway.record(ctx, c.ID)
 }
 
 // write decides again and writes. An error means that the outcome isn't known and somebody has to take it up.

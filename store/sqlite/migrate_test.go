@@ -18,7 +18,7 @@ func TestOlderFile(t *testing.T) {
 	}
 	for _, statement := range []string{
 		`DROP TABLE change`, `DROP TABLE change_class`, `DROP TABLE change_event`, `DROP TABLE delivery`, `DROP TABLE delivered`,
-		`DROP TABLE used`, `DROP TABLE audit_step`, `DROP TABLE outbox`,
+		`DROP TABLE used`, `DROP TABLE change_after`, `DROP TABLE audit_step`, `DROP TABLE outbox`,
 		`ALTER TABLE token DROP COLUMN actions`,
 		`DELETE FROM goose_db_version WHERE version_id >= 3`,
 		`INSERT INTO token VALUES ('1', 'prefix', zeroblob(32), 'bot', 'agent', '', '', 'read', '{"only":["query_class"]}', '{}', 'null', '', 1, 2, NULL, NULL)`,

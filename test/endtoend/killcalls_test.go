@@ -40,6 +40,9 @@ func TestMain(m *testing.M) {
 	if order := os.Getenv(callerVariable); order != "" {
 		beCaller(order)
 	}
+	if order := os.Getenv(deciderVariable); order != "" {
+		beDecider(order)
+	}
 	code := m.Run()
 	testservices.Stop()
 	os.Exit(code)

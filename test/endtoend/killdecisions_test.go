@@ -1,0 +1,214 @@
+package endtoend
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
+	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/store/postgres"
+	"github.com/bailiwick-dev/bailiwick/store/sqlite"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// deciderVariable makes the test binary a process in which agents propose and people approve: its value is the place of
+// the store and the path of the tracker.
+const deciderVariable = "BAILIWICK_TEST_DECIDER"
+
+// decider is a gateway over a store and a tracker, as each such process has it.
+func decider(ctx context.Context, place, tracker string) (g *bailiwick.Gateway, kept keeper, err error) {
+	if strings.HasPrefix(place, "postgres:") {
+		kept, err = postgres.Open(ctx, place)
+	} else {
+		kept, err = sqlite.Open(ctx, place)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	reads, err := sqldriver.OpenSQLite(ctx, "app", tracker)
+	if err != nil {
+		return nil, nil, err
+	}
+	app, err := reads.Writable(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	g, _, err = bailiwick.New(ctx, bailiwick.Options{Sources: map[string]source.Source{"app": app}, Audit: kept, History: kept,
+		Changes: change.NewQueue(change.Options{Store: kept, Lease: callerLease, Most: 1 << 20}),
+		Rules:   policy.Rules{Version: "v1", Gates: policy.Gates{RawWrites: policy.Review}, Classes: map[string]policy.ClassRule{"issues": {}}}})
+	return g, kept, err
+}
+
+// beDecider is what the test binary does as such a process, until it is killed.
+func beDecider(order string) {
+	var place, tracker string
+	_, err := fmt.Sscan(order, &place, &tracker)
+	ctx := context.Background()
+	var g *bailiwick.Gateway
+	if err == nil {
+		g, _, err = decider(ctx, place, tracker)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Println("ready")
+	go g.Execute(ctx, nil)
+	failed := make(chan error)
+	for id := range 2 {
+		go func() {
+			for {
+				// Another process may have changed the record, or taken the change up.
+				if err := decideOnce(ctx, g, id+1); err != nil && problem.CodeOf(err) != problem.Conflict {
+					failed <- err
+				}
+			}
+		}()
+	}
+	fmt.Fprintln(os.Stderr, <-failed)
+	os.Exit(1)
+}
+
+// decideOnce has an agent propose something of an issue, and a person approve it.
+func decideOnce(ctx context.Context, g *bailiwick.Gateway, issue int) error {
+	bot := identity.Principal{ID: "token:bot", Kind: identity.Agent, Owner: "ana", Scopes: []identity.Scope{identity.Read, identity.Write}}
+	ben := identity.Principal{ID: "token:ben", Kind: identity.Human, Owner: "ben", Scopes: []identity.Scope{identity.Read, identity.Review}}
+	data := value.OfObject([]value.Member{{Name: "n", Value: value.OfInt(rand.Int64N(1 << 40))}})
+	var id, digest string
+	err := g.Do(ctx, bot, bailiwick.Ask{Tool: "propose_changes", Needs: identity.Write, Writes: policy.WriteRaw, Proposes: true}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+		s, err := c.Propose(ctx, write.Request{Tool: "propose_changes", Input: data, Writes: []write.Write{&write.Update{Class: "issues", ID: strconv.Itoa(issue), Data: data}}})
+		if err == nil {
+			id, digest = s.ID, s.Digest
+		}
+		return 0, err
+	})
+	if err == nil {
+		_, err = g.Desk(ben, "visit").Approve(ctx, id, digest, "")
+	}
+	return err
+}
+
+// decidersKilled is how many processes TestDecisionsKilled kills; BAILIWICK_KILLS makes the long form.
+func decidersKilled() int {
+	if n, err := strconv.Atoi(os.Getenv("BAILIWICK_KILLS")); err == nil {
+		return n
+	}
+	return 15
+}
+
+// TestDecisionsKilled kills processes in which people decide: whatever the moment, what was applied was approved by a record
+// that is before it in the audit, and each step of each change has its record.
+func TestDecisionsKilled(t *testing.T) {
+	for _, name := range []string{"sqlite", "postgres"} {
+		t.Run(name, func(t *testing.T) {
+			place := filepath.Join(t.TempDir(), "bailiwick.db")
+			if name == "postgres" {
+				place = testservices.Postgres(t)
+			}
+			tracker := newTracker(t)
+			for range decidersKilled() {
+				child := exec.Command(os.Args[0])
+				child.Env = append(os.Environ(), deciderVariable+"="+place+" "+tracker)
+				child.Stderr = os.Stderr
+				out, err := child.StdoutPipe()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := child.Start(); err != nil {
+					t.Fatal(err)
+				}
+				if !bufio.NewScanner(out).Scan() {
+					t.Fatal("the process didn't start")
+				}
+				time.Sleep(rand.N(80 * time.Millisecond))
+				if err := child.Process.Kill(); err != nil {
+					t.Fatal(err)
+				}
+				_ = child.Wait() // it was killed
+			}
+			g, kept, err := decider(t.Context(), place, tracker)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			done := make(chan struct{})
+			go func() { g.Execute(ctx, nil); close(done) }()
+			t.Cleanup(func() { stop(); <-done })
+			wantDecided(t, kept)
+		})
+	}
+}
+
+// wantDecided waits until nothing is left to be done, and holds the changes against the audit.
+func wantDecided(t *testing.T, kept keeper) {
+	t.Helper()
+	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		counts, err := kept.Counts(t.Context(), change.Filter{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		held, err := change.Reconcile(t.Context(), kept, kept)
+		if err != nil || len(held.Lacks) > 0 {
+			t.Fatalf("%+v, %v", held, err)
+		}
+		if counts[change.Granted]+counts[change.Applying] == 0 && held.Waiting == 0 {
+			t.Logf("%d kills, %d changes %v, %d steps, each recorded", decidersKilled(), held.Changes, counts, held.Steps)
+			if counts[change.Applied] == 0 {
+				t.Error("nothing was applied")
+			}
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%v, %+v", counts, held)
+		}
+	}
+	approved, applied := map[string]bool{}, map[string]bool{}
+	err := kept.Records(t.Context(), audit.First, func(r audit.Record) bool {
+		switch r.Tool {
+		case "changes/approved":
+			approved[r.Change] = true
+		case "changes/claimed", "changes/applied":
+			if !approved[r.Change] || r.Tool == "changes/applied" && applied[r.Change] {
+				t.Errorf("%s of %s, approved before: %v", r.Tool, r.Change, approved[r.Change])
+			}
+			applied[r.Change] = applied[r.Change] || r.Tool == "changes/applied"
+		}
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// newTracker makes the tracker of an office, and returns its path.
+func newTracker(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "tracker.db")
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(officeTables); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
