@@ -207,7 +207,7 @@ func newTracker(t *testing.T) string {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.Exec(officeTables); err != nil {
+	if _, err := db.Exec("PRAGMA journal_mode = WAL;" + officeTables); err != nil { // a journal of a killed writer keeps readers out
 		t.Fatal(err)
 	}
 	return path
