@@ -354,3 +354,21 @@ func TestKeepAlive(t *testing.T) {
 		_, _ = io.Copy(io.Discard, res.Body)
 	}
 }
+
+// TestRefusalsLeaveTraces: every answer that refuses is counted, whatever refused it, and logged once.
+func TestRefusalsLeaveTraces(t *testing.T) {
+	status := http.StatusOK
+	b := open(t, edge.Options{}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
+	for _, status = range []int{200, 204, 303, 400, 401, 403, 404, 405, 413, 415, 429, 500, 503} {
+		for range 3 {
+			ended(t, b.dial(t, "GET /api/changes HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"))
+		}
+		want := 0
+		if status >= 400 && status != 429 && status != 500 { // calls that the audit or the log has
+			want = 3
+		}
+		if got := b.refused(fmt.Sprint("status_", status)); got != want {
+			t.Errorf("%d: %d counted, want %d", status, got, want)
+		}
+	}
+}

@@ -1,10 +1,12 @@
 package edge
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -23,7 +25,7 @@ func timed(h http.Handler, o Options) http.Handler {
 			return
 		}
 		c, _ := r.Context().Value(connKey{}).(*conn)
-		x := &exchange{ResponseWriter: w, control: http.NewResponseController(w), options: &o, conn: c, length: r.ContentLength}
+		x := &exchange{ResponseWriter: w, control: http.NewResponseController(w), options: &o, request: r, conn: c, length: r.ContentLength}
 		defer x.end()
 		if r.Body != nil && r.Body != http.NoBody {
 			x.await(true)
@@ -75,6 +77,7 @@ type exchange struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	options *Options
+	request *http.Request
 	conn    *conn       // nil under another server
 	length  int64       // of the body; -1 when it is not known
 	unread  atomic.Bool // the end of the body has not arrived
@@ -90,6 +93,7 @@ type exchange struct {
 func (x *exchange) WriteHeader(status int) {
 	if status >= 200 && !x.begun {
 		x.begun = true
+		x.report(status)
 		h := x.Header()
 		x.events = strings.HasPrefix(h.Get("Content-Type"), "text/event-stream")
 		if x.unread.Load() || status == http.StatusUnauthorized || x.conn != nil && (x.length < 0 || x.conn.further(x.length)) {
@@ -98,6 +102,21 @@ func (x *exchange) WriteHeader(status int) {
 	}
 	defer x.wait()()
 	x.ResponseWriter.WriteHeader(status)
+}
+
+// transports are what the first part of a path leads to.
+var transports = map[string]string{"mcp": "mcp", "tools": "mcp", "api": "api", "console": "console", "metrics": "metrics"}
+
+// report tells of an answer that refuses. The audit has what a call was refused for; what is refused before it is a call
+// has its trace here alone.
+func (x *exchange) report(status int) {
+	switch status {
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed,
+		http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusServiceUnavailable:
+		first, _, _ := strings.Cut(strings.TrimPrefix(x.request.URL.Path, "/"), "/")
+		remote, _ := netip.ParseAddrPort(x.request.RemoteAddr)
+		x.options.Refused.Note(x.request.Context(), refused.Refusal{Door: cmp.Or(transports[first], "http"), Kind: "status_" + strconv.Itoa(status), Remote: remote.Addr()})
+	}
 }
 
 // Write implements http.ResponseWriter.
