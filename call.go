@@ -227,42 +227,43 @@ func (c *Call) asked(name string) {
 	c.record.Class = name[:min(len(name), most)]
 }
 
-// rows takes a query along the way to where it may leave.
-func (c *Call) rows(ctx context.Context, class string, q query.Query) (redact.Rows, error) {
-	c.asked(class)
-	rows, err := c.gateway.rows(ctx, c.policy, c.who, q)
-	if err == nil {
-		c.from = rows.Plan().View.Class().FullName()
-		c.Note(rows.Plan().Notes...)
+// What an answer in the making takes of the process's memory, and of it one value of an export without a budget, in bytes.
+const answerMemory, exportMost = 32 << 20, 16 << 20
+
+// answered takes a query along the way and makes of its rows what leaves. most is the most bytes of one value; 0 takes the
+// budget. Sources are read while shape makes the answer, within the memory that is free for it.
+func answered[T any](ctx context.Context, c *Call, q query.Query, most int, shape func(redact.Rows) (T, error)) (out T, err error) {
+	c.asked(q.From())
+	rows, err := c.gateway.rows(ctx, c.policy, c.who, q, most)
+	if err != nil {
+		return out, err
 	}
-	return rows, err
+	c.from = rows.Plan().View.Class().FullName()
+	c.Note(rows.Plan().Notes...)
+	release, err := c.gateway.memory.Take(ctx, int64(max(answerMemory, 4*most)))
+	if err != nil {
+		return out, err
+	}
+	defer release()
+	return shaped(ctx, func() (T, error) { return shape(rows) })
 }
 
 // Read answers q with a page, cut to the byte budget, and a cursor when there is more.
 func (c *Call) Read(ctx context.Context, q *query.Find) (*shape.Page, error) {
-	rows, err := c.rows(ctx, q.Class, q)
-	if err != nil {
-		return nil, err
-	}
-	page, err := shaped(ctx, func() (*shape.Page, error) { return shape.Rows(rows, c.gateway.options.Budget) })
-	if err != nil {
-		return nil, err
-	}
-	if page.More {
+	page, err := answered(ctx, c, q, 0, func(rows redact.Rows) (*shape.Page, error) { return shape.Rows(rows, c.gateway.options.Budget) })
+	if err == nil && page.More {
 		page.Cursor = c.gateway.cursors.Seal(page.Next, bound(c.policy, c.who, q))
 	}
-	c.Found(q, page.Count == 0)
-	c.record.Rows += page.Count
-	return page, nil
+	if err == nil {
+		c.Found(q, page.Count == 0)
+		c.record.Rows += page.Count
+	}
+	return page, err
 }
 
-// Get answers q with all that it asks for, or refuses when that is over the byte budget.
+// Get answers q with all records that it asks for, without their largest fields where they are over the byte budget.
 func (c *Call) Get(ctx context.Context, q *query.Find) (*shape.Page, error) {
-	rows, err := c.rows(ctx, q.Class, q)
-	if err != nil {
-		return nil, err
-	}
-	page, err := shaped(ctx, func() (*shape.Page, error) { return shape.Whole(rows, c.gateway.options.Budget) })
+	page, err := answered(ctx, c, q, 0, func(rows redact.Rows) (*shape.Page, error) { return shape.Whole(rows, c.gateway.options.Budget) })
 	if err == nil {
 		c.record.Rows += page.Count
 	}
@@ -271,49 +272,44 @@ func (c *Call) Get(ctx context.Context, q *query.Find) (*shape.Page, error) {
 
 // Count answers how many records match.
 func (c *Call) Count(ctx context.Context, q *query.Count) (n int64, notes []string, err error) {
-	rows, err := c.rows(ctx, q.Class, q)
-	if err != nil {
-		return 0, nil, err
-	}
-	n, err = shaped(ctx, func() (int64, error) { return shape.Count(rows) })
+	n, err = answered(ctx, c, q, 0, func(rows redact.Rows) (int64, error) {
+		notes = rows.Plan().Notes
+		return shape.Count(rows)
+	})
 	c.Found(q, err == nil && n == 0)
-	return n, rows.Plan().Notes, err
+	return n, notes, err
 }
 
 // Aggregate answers q with a page, cut to the byte budget: its Full tells of that, and its More that the automatic
 // limit of q left records out.
 func (c *Call) Aggregate(ctx context.Context, q *query.Pipeline) (*shape.Page, error) {
-	rows, err := c.rows(ctx, q.Class, q)
-	if err != nil {
-		return nil, err
-	}
-	page, err := shaped(ctx, func() (*shape.Page, error) { return shape.Rows(rows, c.gateway.options.Budget) })
-	if err != nil {
-		return nil, err
-	}
-	page.More = page.More && rows.Plan().Auto
-	c.Found(q, page.Nothing())
-	c.record.Rows += page.Count
-	return page, nil
+	return answered(ctx, c, q, 0, func(rows redact.Rows) (*shape.Page, error) {
+		page, err := shape.Rows(rows, c.gateway.options.Budget)
+		if err == nil {
+			page.More = page.More && rows.Plan().Auto
+			c.Found(q, page.Nothing())
+			c.record.Rows += page.Count
+		}
+		return page, err
+	})
 }
 
 // Export writes what q asks for to out, a record at a time, within o.Budget: 0 takes that of the gateway, and a
 // negative one is none.
 func (c *Call) Export(ctx context.Context, q query.Query, out io.Writer, o shape.ExportOptions) (shape.Exported, error) {
-	rows, err := c.rows(ctx, q.From(), q)
-	if err != nil {
-		return shape.Exported{}, err
-	}
+	most := 0
 	switch {
 	case o.Budget < 0:
-		o.Budget = 0
+		o.Budget, most = 0, exportMost
 	case o.Budget == 0:
 		o.Budget = cmp.Or(c.gateway.options.Budget, shape.DefaultBudget)
 	}
-	done, err := shaped(ctx, func() (shape.Exported, error) { return shape.Export(out, rows, o) })
-	c.Found(q, err == nil && done.Count == 0)
-	c.record.Rows += done.Count
-	return done, err
+	return answered(ctx, c, q, most, func(rows redact.Rows) (shape.Exported, error) {
+		done, err := shape.Export(out, rows, o)
+		c.Found(q, err == nil && done.Count == 0)
+		c.record.Rows += done.Count
+		return done, err
+	})
 }
 
 // Access tells how the records are got at that q begins with, and whether that would be refused as a scan.
@@ -358,7 +354,7 @@ func (c *Call) Explain(ctx context.Context, q query.Query) (string, error) {
 // prepared takes q to where it could be run, and tells whether the asker may know what would run.
 func (c *Call) prepared(q query.Query) (policy.Permit, source.Source, bool, error) {
 	c.asked(q.From())
-	permit, s, err := c.gateway.prepare(c.policy, c.who, q)
+	permit, s, err := c.gateway.prepare(c.policy, c.who, q, 0)
 	if err != nil {
 		return permit, nil, false, err
 	}

@@ -149,7 +149,7 @@ func (c *Call) sees(ctx context.Context, e change.Effect) (bool, error) {
 	}
 	who := c.who
 	who.Scopes = append(slices.Clone(who.Scopes), identity.Read) // to review is to see: the scope review is enough, and classes and filters hold
-	rows, err := c.gateway.rows(ctx, c.policy, who, &query.Find{Class: e.Class, IDs: []string{e.Key}, Limit: 1})
+	rows, err := c.gateway.rows(ctx, c.policy, who, &query.Find{Class: e.Class, IDs: []string{e.Key}, Limit: 1}, 0)
 	if err != nil {
 		return false, err
 	}

@@ -62,6 +62,7 @@ type Options struct {
 	Limits   limit.Options            // the zero Options take the defaults
 	Secret   []byte                   // 32 bytes that seal cursors and hash masked values, the same on all replicas; nil takes random ones
 	Budget   int                      // most bytes of the records of one answer; 0 takes shape.DefaultBudget
+	Memory   int64                    // most bytes that answers in the making take, all together; 0 takes limit.DefaultMemory
 	Price    int64                    // of a million estimated tokens, in millionths of a US dollar; 0 for none
 	Now      func() time.Time         // the clock; nil takes time.Now
 	Log      *slog.Logger             // told of subscribers that panic; nil tells nobody
@@ -74,6 +75,7 @@ type Options struct {
 type Gateway struct {
 	options Options
 	limits  *limit.Limiter
+	memory  *limit.Memory
 	cursors *shape.Cursors
 	masks   mask.Key
 	policy  atomic.Pointer[policy.Policy]
@@ -103,7 +105,7 @@ func New(ctx context.Context, o Options) (*Gateway, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	g := &Gateway{options: o, limits: limit.New(o.Limits), cursors: cursors, masks: mask.NewKey(o.Secret), holder: rand.Text(), slots: map[string]*fair.Gate{}}
+	g := &Gateway{options: o, limits: limit.New(o.Limits), memory: limit.NewMemory(o.Memory), cursors: cursors, masks: mask.NewKey(o.Secret), holder: rand.Text(), slots: map[string]*fair.Gate{}}
 	for name, s := range o.Sources {
 		if p, ok := s.(source.Pooled); ok {
 			g.slots[name] = fair.Reserving(p.Pool().Most)
@@ -193,7 +195,7 @@ func (g *Gateway) Read(ctx context.Context, who identity.Principal, q *query.Fin
 }
 
 // prepare takes a query through policy, and finds the source that it reads.
-func (g *Gateway) prepare(p *policy.Policy, who identity.Principal, q query.Query) (policy.Permit, source.Source, error) {
+func (g *Gateway) prepare(p *policy.Policy, who identity.Principal, q query.Query, most int) (policy.Permit, source.Source, error) {
 	permit, err := p.Read(who, q)
 	if err != nil {
 		return permit, nil, err
@@ -207,6 +209,7 @@ func (g *Gateway) prepare(p *policy.Policy, who identity.Principal, q query.Quer
 			return permit, nil, err
 		}
 	}
+	permit, err = permit.Within(cmp.Or(most, g.options.Budget, shape.DefaultBudget))
 	plan, err := permit.Plan()
 	if err != nil {
 		return permit, nil, err
@@ -218,10 +221,10 @@ func (g *Gateway) prepare(p *policy.Policy, who identity.Principal, q query.Quer
 	return permit, s, nil
 }
 
-// rows takes a query through policy, compile, source and redact.
-func (g *Gateway) rows(ctx context.Context, p *policy.Policy, who identity.Principal, q query.Query) (redact.Rows, error) {
+// rows takes a query through policy, compile, source and redact. Values have at most so many bytes; 0 takes the budget.
+func (g *Gateway) rows(ctx context.Context, p *policy.Policy, who identity.Principal, q query.Query, most int) (redact.Rows, error) {
 	_, deciding := trace.Start(ctx, "policy")
-	permit, s, err := g.prepare(p, who, q)
+	permit, s, err := g.prepare(p, who, q, most)
 	trace.End(deciding, err)
 	plan, unplanned := permit.Plan()
 	if err = cmp.Or(err, unplanned); err != nil {

@@ -117,7 +117,7 @@ func (c *Call) pointers(ctx context.Context, plan *writes.Plan) error {
 				continue
 			}
 			id := s.Value.String()
-			rows, err := c.gateway.rows(ctx, c.policy, c.who, &query.Find{Class: s.Points, IDs: []string{id}, Limit: 1})
+			rows, err := c.gateway.rows(ctx, c.policy, c.who, &query.Find{Class: s.Points, IDs: []string{id}, Limit: 1}, 0)
 			if err != nil {
 				return err
 			}

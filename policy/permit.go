@@ -39,6 +39,7 @@ type Plan struct {
 	Limit   int           // records that leave at most; a source reads one more to know whether there are others
 	Skip    int           // records left out first
 	Auto    bool          // Limit is a pipeline's automatic one, not the asker's
+	Most    int           // bytes of one value that leaves; a longer one is a value.Cut. 0 takes MostValue
 	After   []value.Value // where to go on: the values of Order at the last record shown; nil from the start
 
 	Notes     []string            // comparisons that can't match, for the caller
@@ -62,7 +63,16 @@ type Column struct {
 	Part  query.Path    // the part of a JSON field; nil for all of it
 	ID    bool          // it is an id: it leaves as text
 	Mask  *mask.Mask    // how it leaves; nil as it is
+	Piece *Piece        // what leaves of Field; nil for its value
 	Leads int           // for a pointer that is followed: the join it leads to, else -1
+}
+
+// A Piece is what a column has of a field's text, of its JSON as it is written, or of its bytes: so many characters, or
+// bytes, after the first Offset; or, as Size, how many there are. What a source can't take apart has no piece and a size in
+// bytes.
+type Piece struct {
+	Offset, Length int64
+	Size           bool
 }
 
 // An Order is one part of a total order over the records asked for. Null stands first when ascending.
@@ -119,5 +129,18 @@ func (p Permit) From(at Position) (Permit, error) {
 		return Permit{}, problem.New(problem.InvalidArgument, "the cursor belongs to another query")
 	}
 	planned.After, planned.Skip = at.After, at.Skip
+	return Permit{&planned}, nil
+}
+
+// MostValue is the most bytes of one value that leaves where nothing else is said.
+const MostValue = 1 << 20
+
+// Within returns p to be read with values of at most so many bytes; a longer one is a value.Cut. 0 takes MostValue.
+func (p Permit) Within(most int) (Permit, error) {
+	planned, err := p.Plan()
+	if err != nil {
+		return Permit{}, err
+	}
+	planned.Most = most
 	return Permit{&planned}, nil
 }

@@ -20,14 +20,15 @@ const (
 
 // A projection works out which columns leave.
 type projection struct {
-	plan   *Plan
-	sample bool
-	joined map[string]int // the join that a dotted pointer path leads to
-	shown  map[int]bool   // joins of which something leaves
+	plan    *Plan
+	lean    bool           // without large fields where none is named
+	omitted []string       // the large fields that were left out
+	joined  map[string]int // the join that a dotted pointer path leads to
+	shown   map[int]bool   // joins of which something leaves
 }
 
-func newProjection(plan *Plan, sample bool) *projection {
-	return &projection{plan: plan, sample: sample, joined: map[string]int{}, shown: map[int]bool{}}
+func newProjection(plan *Plan, lean bool) *projection {
+	return &projection{plan: plan, lean: lean, joined: map[string]int{}, shown: map[int]bool{}}
 }
 
 // project adds the joins and columns for keys and include.
@@ -65,24 +66,32 @@ func (p *projection) own(keys []query.Path) error {
 	if len(keys) == 0 {
 		p.plan.Columns = make([]Column, 0, len(v.Fields()))
 		for _, f := range v.Fields() {
-			if !p.sample || !v.Large(f.Name) {
-				p.add(Column{Path: query.Path{f.Name}, Join: -1, Field: f})
+			if p.lean && v.Large(f.Name) {
+				p.omitted = append(p.omitted, f.Name)
+				continue
 			}
+			p.add(Column{Path: query.Path{f.Name}, Join: -1, Field: f})
 		}
 		return nil
 	}
-	p.plan.Columns = make([]Column, 0, len(keys)+len(v.Key()))
-	for _, k := range v.Key() {
-		if !slices.ContainsFunc(keys, func(path query.Path) bool { return len(path) == 1 && path[0] == k }) {
-			p.add(Column{Path: query.Path{k}, Join: -1, Field: v.Field(k)})
-		}
-	}
+	p.identify(keys)
 	for i, path := range keys {
 		if err := p.key(path, place{"/keys", i}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// identify adds the key of a record, where keys don't name it.
+func (p *projection) identify(keys []query.Path) {
+	v := p.plan.View
+	p.plan.Columns = make([]Column, 0, len(keys)+len(v.Key()))
+	for _, k := range v.Key() {
+		if !slices.ContainsFunc(keys, func(path query.Path) bool { return len(path) == 1 && path[0] == k }) {
+			p.add(Column{Path: query.Path{k}, Join: -1, Field: v.Field(k)})
+		}
+	}
 }
 
 // A place is an element of a list of the arguments. Its pointer is written when something is wrong there alone.

@@ -70,7 +70,7 @@ func (p *Policy) find(who identity.Principal, q *query.Find) (Permit, error) {
 		return Permit{}, err
 	}
 	plan := &Plan{View: v, Limit: q.Limit, Skip: q.Skip, Version: p.version}
-	leaving := newProjection(plan, q.Sample)
+	leaving := newProjection(plan, q.Sample || q.Lean)
 	if plan.Where, plan.Notes, err = typecheck.Filter(q.Where, reachScope{viewScope{v}, leaving}, &relations{plan: plan, raw: q.Raw}); err != nil {
 		return Permit{}, err
 	}
@@ -85,7 +85,14 @@ func (p *Policy) find(who identity.Principal, q *query.Find) (Permit, error) {
 	if err := leaving.order(q); err != nil {
 		return Permit{}, err
 	}
-	return Permit{plan}, leaving.project(q.Keys, q.Include)
+	if q.Part != nil {
+		return Permit{plan}, leaving.piece(q.Part)
+	}
+	err = leaving.project(q.Keys, q.Include)
+	if q.Lean && len(leaving.omitted) > 0 {
+		plan.Notes = append(plan.Notes, "left out, for they are large: "+strings.Join(leaving.omitted, ", ")+"; keys can name them")
+	}
+	return Permit{plan}, err
 }
 
 // byID narrows the plan to the records with these ids: the text of the key, or a JSON list of texts for a key of

@@ -31,7 +31,15 @@ type Find struct {
 	Skip    int    // records to leave out first
 	Cursor  string // where an earlier page ended; "" from the start
 	Sample  bool   // newest first, without large fields
+	Lean    bool   // without large fields where Keys names none
+	Part    *Part  // a part of one field, in place of Keys and Include; nil for none
 	Raw     bool   // the caller switches the canonical filter off
+}
+
+// A Part is a piece of one text, of JSON as it is written, or of bytes.
+type Part struct {
+	Field          string
+	Offset, Length int64 // in characters, and in bytes of bytes
 }
 
 // A Count asks how many records of one class match.

@@ -31,6 +31,15 @@ var typeNames = [...]string{"any", "string", "integer", "double", "decimal", "bo
 // String names t as agents read it.
 func (t Type) String() string { return typeNames[t] }
 
+// Open reports whether values of t are of any length: texts, JSON, bytes, and what is known to the source alone.
+func (t Type) Open() bool {
+	switch t {
+	case String, JSON, Array, Bytes, Any, Opaque:
+		return true
+	}
+	return false
+}
+
 // Structured reports whether values of t have parts that a dotted path can name.
 func (t Type) Structured() bool { return t == JSON || t == Array }
 

@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/internal/result/shape"
@@ -74,7 +75,13 @@ func aggregateResult(page *shape.Page, q *query.Pipeline, whole bool) Result {
 	}
 	if cut, ok := truncation(page, "narrow the pipeline, or $project fewer fields"); ok {
 		doc = cut.AppendJSON(append(doc, `,"_truncated":`...))
-		said = fmt.Appendf(said, ", cut: %d did not fit", page.Full-page.Count)
+		said = append(said, ", cut: "...)
+		if page.Full > 0 {
+			said = strconv.AppendInt(said, int64(page.Full-page.Count), 10)
+		} else {
+			said = append(said, "the rest"...)
+		}
+		said = append(said, " did not fit"...)
 	}
 	return Result{Structured: append(doc, '}'), Text: string(said)}
 }

@@ -66,6 +66,28 @@ func (a arguments) paths(name string) ([]query.Path, error) {
 	return out, nil
 }
 
+// number of a part's default and most characters: what fits into an answer however it is escaped.
+const partLength, mostPart = 10_000, 16_000
+
+// partSchema is the part of the input schema that reads a field piece by piece.
+const partSchema = `"part": {"type": "object", "additionalProperties": false, "required": ["field"], "description": "a piece of one large field, in place of keys: characters, or bytes", "properties": {
+	"field": {"type": "string"}, "offset": {"type": "integer", "minimum": 0}, "length": {"type": "integer", "minimum": 1, "maximum": 16000, "description": "default 10000"}}}`
+
+// part reads which piece of a field is asked for; nil for none.
+func (a arguments) part() (*query.Part, error) {
+	v, ok := a.Get("part")
+	if !ok {
+		return nil, nil
+	}
+	for _, name := range []string{"keys", "include"} {
+		if _, given := a.Get(name); given {
+			return nil, invalid("/"+name, name+" and part exclude each other: part names the one field")
+		}
+	}
+	p := arguments{v}
+	return &query.Part{Field: p.text("field"), Offset: int64(p.number("offset", 0)), Length: int64(p.number("length", partLength))}, nil
+}
+
 // projection reads keys and include into a query.
 func (a arguments) projection(q *query.Find) (err error) {
 	if q.Keys, err = a.paths("keys"); err != nil {

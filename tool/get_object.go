@@ -2,8 +2,13 @@ package tool
 
 import (
 	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/internal/result/shape"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -17,9 +22,10 @@ func getObject() Tool {
 		Input: compact(`{"type": "object", "additionalProperties": false, "required": ["class_name", "object_id"], "properties": {
 			"class_name": {"type": "string"},
 			"object_id": {"type": "string", "minLength": 1, "maxLength": 1024},
-			` + keysSchema + `}}`),
+			` + keysSchema + `, ` + partSchema + `}}`),
 		Output: compact(`{"type": "object", "required": ["class_name", "object"], "properties": {
-			"class_name": {"type": "string"}, "object": {"type": "object"}, "truncated_include_fields": {"type": "object"}}}`),
+			"class_name": {"type": "string"}, "object": {"type": "object"}, "part": {"type": "object"}, "next_call": {"type": "object"},
+			"truncated_include_fields": {"type": "object"}, "_truncated": {"type": "object"}}}`),
 		Annotations: reads(),
 		Category:    Query,
 		Timeout:     getTimeout,
@@ -30,6 +36,10 @@ func getObject() Tool {
 			if err := args.projection(q); err != nil {
 				return Result{}, err
 			}
+			var err error
+			if q.Part, err = args.part(); err != nil {
+				return Result{}, err
+			}
 			page, err := c.Get(ctx, q)
 			if err != nil {
 				return Result{}, err
@@ -37,14 +47,86 @@ func getObject() Tool {
 			if page.Count == 0 {
 				return Result{}, notFound(q.Class, id)
 			}
-			record := page.Record(0)
-			doc := make([]byte, 0, len(record)+len(q.Class)+64)
-			doc = value.AppendQuoted(append(doc, `{"class_name":`...), q.Class)
-			doc = append(append(doc, `,"object":`...), record...)
-			if len(page.Truncated) > 0 {
-				doc = truncatedIncludes(page).AppendJSON(append(doc, `,"truncated_include_fields":`...))
+			if q.Part != nil {
+				return partResult(page, q)
 			}
-			return Result{Structured: append(doc, '}'), Text: string(page.AppendFields(nil, 0))}, nil
+			return objectResult(page, q), nil
 		},
 	}
+}
+
+// objectResult writes the record of a page, and how to read a field that is too large for it.
+func objectResult(page *shape.Page, q *query.Find) Result {
+	record := page.Record(0)
+	doc := make([]byte, 0, len(record)+len(q.Class)+64)
+	doc = value.AppendQuoted(append(doc, `{"class_name":`...), q.Class)
+	doc = append(append(doc, `,"object":`...), record...)
+	said := page.AppendFields(nil, 0)
+	if cut, is := truncation(page, ""); is {
+		doc = cut.AppendJSON(append(doc, `,"_truncated":`...))
+		said = withoutFields(append(said, '\n'), page)
+		if field := readable(page); field != "" {
+			next := partCall(q, field, 0, partLength)
+			doc = next.AppendJSON(append(doc, `,"next_call":`...))
+			said = appendCall(append(said, ", "...), next)
+		}
+	}
+	if len(page.Truncated) > 0 {
+		doc = truncatedIncludes(page).AppendJSON(append(doc, `,"truncated_include_fields":`...))
+	}
+	return Result{Structured: append(doc, '}'), Text: string(said)}
+}
+
+// readable returns the first field that a page was left without and that part can read: one of the record itself, of which
+// the size may be known; "" for none.
+func readable(page *shape.Page) string {
+	for _, d := range page.Dropped {
+		if d.Bytes > 0 && !strings.Contains(d.Field, ".") {
+			return d.Field
+		}
+	}
+	return ""
+}
+
+// partResult writes a piece of a field, and the call for the next one.
+func partResult(page *shape.Page, q *query.Find) (Result, error) {
+	columns := page.Values(0)
+	n := len(columns)
+	if page.Dropped != nil || n < 2 {
+		return Result{}, &problem.Error{Code: problem.BudgetExceeded, Pointer: "/part/length", Detail: "the part is over the budget of an answer", Suggestion: "ask for a smaller length"}
+	}
+	piece, size := columns[n-2], columns[n-1]
+	if piece.IsNull() && !size.IsNull() {
+		return Result{}, &problem.Error{Code: problem.BudgetExceeded, Pointer: "/part/field",
+			Detail: fmt.Sprintf("%s has %d bytes, more than this source can read a part of", q.Part.Field, size.Int())}
+	}
+	units := int64(utf8.RuneCountInString(piece.Text()))
+	if piece.Kind() == value.Bytes {
+		units = int64(len(piece.Text()))
+	}
+	part := []value.Member{text("field", q.Part.Field), member("offset", value.OfInt(q.Part.Offset)), member("length", value.OfInt(units)), member("total", size)}
+	out := []value.Member{text("class_name", q.Class), member("object", value.OfObject([]value.Member{member(q.Part.Field, piece)})), member("part", value.OfObject(part))}
+	end := q.Part.Offset + units
+	said := piece.AppendText(nil)
+	said = fmt.Appendf(said, "\n%s: %d to %d of %d", q.Part.Field, q.Part.Offset, end, size.Int())
+	if units > 0 && end < size.Int() {
+		next := partCall(q, q.Part.Field, end, q.Part.Length)
+		out = append(out, member("next_call", next))
+		said = appendCall(append(said, ", "...), next)
+	}
+	return Result{Structured: value.OfObject(out).AppendJSON(nil), Text: string(said)}, nil
+}
+
+// partCall is the call that reads a piece of a field of the record.
+func partCall(q *query.Find, field string, offset, length int64) value.Value {
+	part := value.OfObject([]value.Member{text("field", field), member("offset", value.OfInt(offset)), member("length", value.OfInt(length))})
+	arguments := value.OfObject([]value.Member{text("class_name", q.Class), text("object_id", q.IDs[0]), member("part", part)})
+	return value.OfObject([]value.Member{text("tool", "get_object"), member("arguments", arguments)})
+}
+
+// appendCall ends a line with a call to make next.
+func appendCall(dst []byte, next value.Value) []byte {
+	arguments, _ := next.Get("arguments")
+	name, _ := next.Get("tool")
+	return arguments.AppendJSON(fmt.Appendf(dst, "more: %s ", name.Text()))
 }

@@ -27,7 +27,7 @@ func getObjects() Tool {
 			"objects": {"type": "object", "description": "records by id"},
 			"missing": {"type": "array", "items": {"type": "string"}},
 			"requested": {"type": "integer"}, "found": {"type": "integer"},
-			"truncated_include_fields": {"type": "object"}}}`),
+			"truncated_include_fields": {"type": "object"}, "_truncated": {"type": "object"}}}`),
 		Annotations: reads(),
 		Category:    Query,
 		Timeout:     getTimeout,
@@ -82,6 +82,10 @@ func objectsResult(page *shape.Page, q *query.Find) Result {
 		doc = truncatedIncludes(page).AppendJSON(append(doc, `,"truncated_include_fields":`...))
 	}
 	lines := fmt.Appendf(append(page.AppendLines(nil), '\n'), "%d of %d found", found, len(q.IDs))
+	if cut, is := truncation(page, ""); is {
+		doc = cut.AppendJSON(append(doc, `,"_truncated":`...))
+		lines = withoutFields(append(lines, ", "...), page)
+	}
 	if missing != nil {
 		lines = list(missing).AppendJSON(append(lines, ", missing "...))
 	}

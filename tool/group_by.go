@@ -99,7 +99,7 @@ func (g *grouping) result(page *shape.Page, groups []bucket) Result {
 
 // closing ends a result of groups or values.
 func (g *grouping) closing(doc, said []byte, page *shape.Page) Result {
-	truncated := page.More || page.Full > 0
+	truncated := page.More || page.Cut
 	doc = fmt.Appendf(doc, `,"truncated":%t`, truncated)
 	if truncated {
 		said = append(said, ", there are more: raise limit, or narrow where"...)

@@ -62,7 +62,7 @@ func queryClass(rows int) Tool {
 
 // find reads the arguments of query_class as a query.
 func find(args arguments, rows int) (*query.Find, error) {
-	q := &query.Find{Class: args.text("class_name"), Limit: args.number("limit", rows), Skip: args.number("skip", 0),
+	q := &query.Find{Class: args.text("class_name"), Lean: true, Limit: args.number("limit", rows), Skip: args.number("skip", 0),
 		Cursor: args.text("cursor"), Raw: args.raw()}
 	var err error
 	if q.Where, err = args.where(); err != nil {
@@ -128,16 +128,32 @@ func truncatedIncludes(page *shape.Page) value.Value {
 
 // truncation tells what the byte budget cut, and whether it cut at all. hint says what to do where records are missing.
 func truncation(page *shape.Page, hint string) (value.Value, bool) {
-	if page.Full == 0 && page.Dropped == nil {
+	if !page.Cut && page.Dropped == nil {
 		return value.Value{}, false
 	}
-	if page.Dropped != nil {
-		hint = "ask for the dropped fields of one record with get_object and keys"
+	var names []string
+	var sizes []value.Member
+	for _, d := range page.Dropped {
+		names = append(names, d.Field)
+		if d.Bytes > 0 {
+			sizes = append(sizes, member(d.Field, value.OfInt(d.Bytes)))
+		}
 	}
-	return value.OfObject([]value.Member{
-		text("reason", "response_exceeded_budget"), member("dropped_fields", list(page.Dropped)),
-		member("kept_count", value.OfInt(int64(page.Count))), member("original_count", value.OfInt(int64(max(page.Full, page.Count)))),
-		text("hint", hint)}), true
+	if names != nil {
+		hint = "ask for fewer fields of the records that the pointers lead to"
+	}
+	if field := readable(page); field != "" {
+		hint = `get_object with part {"field": ` + strconv.Quote(field) + `} reads a dropped field of one record`
+	}
+	out := []value.Member{text("reason", "response_exceeded_budget"), member("dropped_fields", list(names))}
+	if sizes != nil {
+		out = append(out, member("largest_bytes", value.OfObject(sizes)))
+	}
+	out = append(out, member("kept_count", value.OfInt(int64(page.Count))))
+	if page.Full > 0 || !page.Cut {
+		out = append(out, member("original_count", value.OfInt(int64(max(page.Full, page.Count)))))
+	}
+	return value.OfObject(append(out, text("hint", hint))), true
 }
 
 // closing ends the text with one line of count, more and the next call.
@@ -147,11 +163,10 @@ func closing(body []byte, page *shape.Page, next value.Value) []byte {
 	}
 	body = append(body, many(page.Count, "record", "records")...)
 	if page.Dropped != nil {
-		body = fmt.Appendf(body, ", without %v (too large)", page.Dropped)
+		body = withoutFields(append(body, ", "...), page)
 	}
 	if page.More {
-		arguments, _ := next.Get("arguments")
-		body = arguments.AppendJSON(append(body, ", more: query_class "...))
+		body = appendCall(append(body, ", "...), next)
 	} else {
 		body = append(body, ", no more"...)
 	}
@@ -159,6 +174,19 @@ func closing(body []byte, page *shape.Page, next value.Value) []byte {
 		body = truncatedIncludes(page).AppendJSON(append(body, "\ntruncated_include_fields: "...))
 	}
 	return body
+}
+
+// withoutFields says which fields were left out of a page because of their size.
+func withoutFields(dst []byte, page *shape.Page) []byte {
+	for i, d := range page.Dropped {
+		dst = append(append(dst, []string{"without ", ", "}[min(i, 1)]...), d.Field...)
+		if d.Bytes > 0 {
+			dst = fmt.Appendf(dst, " (too large: up to %d bytes)", d.Bytes)
+		} else {
+			dst = append(dst, " (too large)"...)
+		}
+	}
+	return dst
 }
 
 // many counts things in words.

@@ -14,7 +14,7 @@ import (
 // infinity, which JSON has no number for, becomes a string.
 func (v Value) AppendJSON(dst []byte) []byte {
 	switch v.kind {
-	case Null:
+	case Null, Cut:
 		return append(dst, "null"...)
 	case Bool:
 		return strconv.AppendBool(dst, v.num != 0)
@@ -57,7 +57,7 @@ func (v Value) AppendJSON(dst []byte) []byte {
 // AppendText appends v as plain text: strings as they are, null as nothing, all else as in JSON without quotes.
 func (v Value) AppendText(dst []byte) []byte {
 	switch v.kind {
-	case Null:
+	case Null, Cut:
 		return dst
 	case String:
 		return append(dst, v.str...)

@@ -77,7 +77,7 @@ func Order(a, b Value) int {
 
 // rank is the place of a kind in the order of types; kinds of one rank are alike.
 func rank(k Kind) int {
-	return [...]int{Null: 0, Int: 1, Float: 1, Decimal: 1, String: 2, Object: 3, Array: 4, Bytes: 5, Bool: 6, Date: 7, Day: 7}[k]
+	return [...]int{Null: 0, Int: 1, Float: 1, Decimal: 1, String: 2, Object: 3, Array: 4, Bytes: 5, Bool: 6, Date: 7, Day: 7, Cut: 8}[k]
 }
 
 // AsFloat returns a number as the nearest double (an infinity beyond its range), and whether v is a number.

@@ -26,9 +26,10 @@ const (
 	Bytes        // Text: raw bytes
 	Array        // List
 	Object       // Members, in the order read
+	Cut          // Size: a value that was too large to be read
 )
 
-var kindNames = [...]string{"null", "boolean", "integer", "number", "number", "string", "date", "date", "bytes", "array", "object"}
+var kindNames = [...]string{"null", "boolean", "integer", "number", "number", "string", "date", "date", "bytes", "array", "object", "cut"}
 
 // String names k as agents read it.
 func (k Kind) String() string { return kindNames[k] }
@@ -36,7 +37,7 @@ func (k Kind) String() string { return kindNames[k] }
 // A Value is one datum. The zero Value is null. Values are immutable.
 type Value struct {
 	kind  Kind
-	num   int64 // Bool, Int, Float (bits), Date and Day (microseconds)
+	num   int64 // Bool, Int, Float (bits), Date and Day (microseconds), Cut (bytes)
 	str   string
 	parts *parts // of an Array or Object
 }
@@ -88,6 +89,10 @@ func OfDay(micros int64) Value { return Value{kind: Day, num: micros} }
 // OfBytes returns the bytes of s as a Value.
 func OfBytes(s string) Value { return Value{kind: Bytes, str: s} }
 
+// OfCut returns what stands for a value of so many bytes that was too large to be read; 0 where its size isn't to be
+// known. Written, it is null: whoever writes it says elsewhere that it was cut.
+func OfCut(bytes int64) Value { return Value{kind: Cut, num: bytes} }
+
 // OfArray returns the list as a Value, which keeps it.
 func OfArray(list []Value) Value { return Value{kind: Array, parts: &parts{list: list}} }
 
@@ -127,6 +132,14 @@ func (v Value) Micros() int64 {
 	return v.num
 }
 
+// Size returns the bytes that a Cut stands for; 0 for other kinds.
+func (v Value) Size() int64 {
+	if v.kind != Cut {
+		return 0
+	}
+	return v.num
+}
+
 // Text returns a String's text, a Decimal's digits or the bytes of Bytes; "" for other kinds.
 func (v Value) Text() string { return v.str }
 
@@ -158,7 +171,7 @@ func (v Value) Get(name string) (Value, bool) {
 
 // Part returns what path leads to in v: through objects, and through lists element by element; null where nothing is.
 func (v Value) Part(path []string) Value {
-	if len(path) == 0 {
+	if len(path) == 0 || v.kind == Cut {
 		return v
 	}
 	if v.kind == Array {

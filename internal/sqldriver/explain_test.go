@@ -102,7 +102,7 @@ func TestSQLiteExplain(t *testing.T) {
 	}
 	defer src.Close()
 	explained(t, src, []explainTest{{byIndex, []string{"USING COVERING INDEX by_team (team=?)"}}, {byScan, []string{"SCAN t"}},
-		{joined, []string{"SEARCH t USING INDEX sqlite_autoindex_users_1 (id=?)", "\nCORRELATED", "\n  SEARCH t USING INDEX by_team (team=?)"}}})
+		{joined, []string{"SEARCH t USING INDEX sqlite_autoindex_users_1 (id=?)", "\n  CORRELATED", "\n    SEARCH t USING INDEX by_team (team=?)"}}})
 }
 
 func TestPostgresExplain(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"testing"
 
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/large"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/masks"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/pipelines"
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
@@ -69,6 +70,8 @@ func openMySQLSuite(t *testing.T, d sourcetest.Dataset) source.Source {
 func TestMySQLSuite(t *testing.T) {
 	sourcetest.Run(t, openMySQLSuite, mysqlLimits)
 }
+
+func TestMySQLLarge(t *testing.T) { large.Run(t, openMySQLSuite) }
 
 func TestMySQLMasks(t *testing.T) { masks.Run(t, openMySQLSuite, mysqlLimits) }
 

@@ -160,7 +160,11 @@ func (s *Postgres) stream(rows pgx.Rows, st *sqlgen.Statement, plan *policy.Plan
 		if plan.Count {
 			out = append(out[:0], textValue(count, string(raw[0])))
 		} else {
-			out = row(st, len(plan.Columns), func(i int) value.Value { return postgresValue(&st.Columns[i], raw[i]) }, out)
+			var sizes string
+			if st.Bounded != nil {
+				sizes = string(raw[len(st.Columns)])
+			}
+			out = row(st, len(plan.Columns), func(i int) value.Value { return postgresValue(&st.Columns[i], raw[i]) }, sizes, out)
 		}
 		if !yield(out, nil) {
 			return nil

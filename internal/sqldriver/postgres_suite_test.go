@@ -3,6 +3,7 @@ package sqldriver_test
 import (
 	"testing"
 
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/large"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/masks"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/pipelines"
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
@@ -46,6 +47,8 @@ func openPostgresSuite(t *testing.T, d sourcetest.Dataset) source.Source {
 func TestPostgresSuite(t *testing.T) {
 	sourcetest.Run(t, openPostgresSuite, postgresLimits)
 }
+
+func TestPostgresLarge(t *testing.T) { large.Run(t, openPostgresSuite) }
 
 func TestPostgresMasks(t *testing.T) { masks.Run(t, openPostgresSuite, postgresLimits) }
 

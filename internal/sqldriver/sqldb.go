@@ -101,15 +101,24 @@ func refuse(ctx context.Context, err error) error {
 	return p
 }
 
-// row turns what the database gave into the plan's row: its columns, then the values of its order.
-func row(st *sqlgen.Statement, columns int, decode func(i int) value.Value, out value.Row) value.Row {
+// row turns what the database gave into the plan's row: its columns, then the values of its order. sizes is what the
+// statement's last column tells of its Bounded ones; "" where none is too long.
+func row(st *sqlgen.Statement, columns int, decode func(i int) value.Value, sizes string, out value.Row) value.Row {
 	out = out[:0]
 	for i := range st.Columns {
-		v := decode(i)
-		if st.Columns[i].Part != nil {
-			v = v.Part(st.Columns[i].Part)
+		out = append(out, decode(i))
+	}
+	if sizes != "" {
+		for n, size := range strings.Split(sizes, ",") {
+			if bytes, err := strconv.ParseInt(size, 10, 64); err == nil && bytes > int64(st.Most) && n < len(st.Bounded) {
+				out[st.Bounded[n]] = value.OfCut(bytes)
+			}
 		}
-		out = append(out, v)
+	}
+	for i := range st.Columns {
+		if st.Columns[i].Part != nil {
+			out[i] = out[i].Part(st.Columns[i].Part)
+		}
 	}
 	// Places may be columns of the record or stand behind them; either way they are copied to the end.
 	for _, at := range st.Order {

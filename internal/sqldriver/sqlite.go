@@ -166,7 +166,7 @@ type decoder func(*sqlgen.Column, any) value.Value
 
 // stream yields rows until the end, the first error, which it returns, or until yield has enough.
 func stream(rows *sql.Rows, st *sqlgen.Statement, plan *policy.Plan, decode decoder, yield func(value.Row, error) bool) error {
-	width := max(1, len(st.Columns))
+	width := max(1, len(st.Columns)+min(1, len(st.Bounded)))
 	cells, into := make([]any, width), make([]any, width)
 	for i := range cells {
 		into[i] = &cells[i]
@@ -180,13 +180,27 @@ func stream(rows *sql.Rows, st *sqlgen.Statement, plan *policy.Plan, decode deco
 			n, _ := cells[0].(int64)
 			out = append(out[:0], value.OfInt(n))
 		} else {
-			out = row(st, len(plan.Columns), func(i int) value.Value { return decode(&st.Columns[i], cells[i]) }, out)
+			out = row(st, len(plan.Columns), func(i int) value.Value { return decode(&st.Columns[i], cells[i]) }, sizes(st, cells), out)
 		}
 		if !yield(out, nil) {
 			return nil
 		}
 	}
 	return rows.Err()
+}
+
+// sizes is what the last column of st tells.
+func sizes(st *sqlgen.Statement, cells []any) string {
+	if st.Bounded == nil {
+		return ""
+	}
+	switch v := cells[len(st.Columns)].(type) {
+	case string:
+		return v
+	case []byte:
+		return string(v)
+	}
+	return ""
 }
 
 // stored is what SQLite holds as a value of the column's field. The type of the value decides, the declared type

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/large"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/masks"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/pipelines"
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
@@ -70,6 +71,8 @@ func statement(p policy.Permit, d sqlgen.Dialect) string {
 func TestSQLiteSuite(t *testing.T) {
 	sourcetest.Run(t, openSQLiteSuite, sqliteLimits)
 }
+
+func TestSQLiteLarge(t *testing.T) { large.Run(t, openSQLiteSuite) }
 
 func TestSQLiteMasks(t *testing.T) { masks.Run(t, openSQLiteSuite, sqliteLimits) }
 

@@ -42,6 +42,11 @@ type Statement struct {
 	Args    []any    // int64, float64, string, []byte, bool, []int64, []float64, []string
 	Columns []Column // what a row holds; nil for a count, whose row is one integer
 	Order   []int    // the columns that hold the values of the plan's order; nil when it isn't unique
+
+	// Bounded are the columns whose values may be of any length, and Most is the most bytes of one. Where they aren't nil
+	// a row has a column more: null, or, where a value is longer and so is null, the bytes of them all, apart by commas.
+	Bounded []int
+	Most    int
 }
 
 // A Column is one value of a row as the source gives it.
@@ -84,7 +89,7 @@ func (w *writer) statement() (Statement, error) {
 	if err != nil {
 		return Statement{}, err
 	}
-	return Statement{Text: text, Args: args, Columns: w.columns, Order: w.order}, nil
+	return Statement{Text: text, Args: args, Columns: w.columns, Order: w.order, Bounded: w.bounded, Most: w.most}, nil
 }
 
 // A speaker is what differs between dialects. An operand x is the text of a column or of a JSON node.
@@ -109,6 +114,10 @@ type speaker interface {
 	computed(t schema.Type) *schema.Field
 	// read is how a column is selected.
 	read(x string, f *schema.Field) string
+	// written is a column as the text, or the bytes, that it leaves as.
+	written(x string, f *schema.Field) string
+	// pieces are the function that counts characters, and the most bytes that can be taken apart; "" for any.
+	pieces() (characters, most string)
 	// sorted is how a column is ordered by, and whether its value comes as milliseconds.
 	sorted(x string, f *schema.Field) (term string, millis bool)
 	// missing is a test that a column is null.
@@ -157,6 +166,8 @@ type writer struct {
 	aliases int
 	columns []Column
 	order   []int
+	bounded []int
+	most    int
 }
 
 func (w *writer) write(parts ...string) {
@@ -181,17 +192,19 @@ func (w *writer) count() error {
 
 func (w *writer) find() error {
 	w.columns = make([]Column, 0, len(w.plan.Columns)+len(w.plan.Order))
-	w.write("SELECT ")
-	for i, c := range w.plan.Columns {
-		if i > 0 {
-			w.write(", ")
+	xs := make([]string, 0, cap(w.columns))
+	for _, c := range w.plan.Columns {
+		x, f := w.column(view(c.Join), c.Field.Name), c.Field
+		if c.Piece != nil {
+			x, f = w.piece(x, f, c.Piece)
 		}
-		w.write(w.read(w.column(view(c.Join), c.Field.Name), c.Field))
-		w.columns = append(w.columns, Column{Field: c.Field, Part: c.Part})
+		xs = append(xs, x)
+		w.columns = append(w.columns, Column{Field: f, Part: c.Part})
 	}
 	if w.plan.Unique {
-		w.places()
+		xs = w.places(xs)
 	}
+	w.write("SELECT ", strings.Join(w.selected(xs), ", "))
 	if err := w.from(); err != nil {
 		return err
 	}

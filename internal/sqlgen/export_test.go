@@ -28,6 +28,12 @@ func Resolve(d Dialect, planned policy.Plan, text string, args ...any) (string, 
 	return w.resolve(text)
 }
 
+// Long reports whether values of a field may be of any length in d.
+func Long(d Dialect, f *schema.Field) bool {
+	s, err := d.speaker()
+	return err == nil && (&writer{speaker: s}).long(f)
+}
+
 // Planned compiles a plan that no policy made.
 func Planned(planned policy.Plan, d Dialect) (Statement, error) {
 	s, err := d.speaker()

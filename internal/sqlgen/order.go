@@ -19,27 +19,28 @@ func (w *writer) place(o policy.Order) (string, *schema.Field) {
 	return w.column(view(o.Join), o.Field.Name), w.plan.Behind(o.Join, o.Field)
 }
 
-// places selects the values of the order where no column holds them, and tells where each is.
-func (w *writer) places() {
+// places adds the values of the order where no column holds them, and tells where each is.
+func (w *writer) places(xs []string) []string {
 	for _, o := range w.plan.Order {
 		column, f := w.place(o)
 		x, millis := w.sorted(column, f)
 		at := -1
 		for i, c := range w.plan.Columns {
-			if !millis && c.Join == o.Join && c.Field == o.Field && c.Part == nil {
+			if !millis && c.Join == o.Join && c.Field == o.Field && c.Part == nil && c.Piece == nil {
 				at = i
 			}
 		}
 		if at < 0 {
 			at = len(w.columns)
 			if !millis {
-				x = w.read(column, f)
+				x = column
 			}
-			w.write(", ", x)
+			xs = append(xs, x)
 			w.columns = append(w.columns, Column{Field: o.Field, Millis: millis})
 		}
 		w.order = append(w.order, at)
 	}
+	return xs
 }
 
 // goOn writes that a record comes after the place in plan.After, from part i of the order on.

@@ -15,17 +15,11 @@ import (
 
 // pipeline writes the plan's program.
 func (w *writer) pipeline() error {
-	text, fields, err := stage.Write(statement{w}, w.expressions(), w.plan.Program, int64(w.plan.Limit)+1)
-	if err != nil {
-		return err
+	text, err := stage.Write(statement{w}, w.expressions(), w.plan.Program, int64(w.plan.Limit)+1)
+	if err == nil {
+		w.write(text)
 	}
-	w.write(text)
-	for _, f := range fields {
-		// A column may be declared with that very word, but then it is no date.
-		millis := f.Native == milliseconds && (f.Type == schema.Date || f.Type == schema.Day)
-		w.columns = append(w.columns, Column{Field: f, Millis: millis, Day: millis && f.Type == schema.Day})
-	}
-	return nil
+	return err
 }
 
 func (sqlite) expressions() expr.Dialect   { return liteexpr.Dialect() }
@@ -62,5 +56,15 @@ func (s statement) Filter(f query.Filter, columns func(string) (string, *schema.
 // Computed implements stage.Statement.
 func (s statement) Computed(t schema.Type) *schema.Field { return s.computed(t) }
 
-// Read implements stage.Statement.
-func (s statement) Read(x string, f *schema.Field) string { return s.read(x, f) }
+// Long implements stage.Statement.
+func (s statement) Long(f *schema.Field) bool { return s.long(f) }
+
+// Selected implements stage.Statement.
+func (s statement) Selected(xs []string, fields []*schema.Field) []string {
+	for _, f := range fields {
+		// A column may be declared with that very word, but then it is no date.
+		millis := f.Native == milliseconds && (f.Type == schema.Date || f.Type == schema.Day)
+		s.columns = append(s.columns, Column{Field: f, Millis: millis, Day: millis && f.Type == schema.Day})
+	}
+	return s.selected(xs)
+}

@@ -189,7 +189,7 @@ func TestStatements(t *testing.T) {
 					order = other
 				}
 			}
-			if want = expanded(t, want, d); err != nil || st.Text != want || arguments(st.Args) != args || fmt.Sprint(st.Order) != order {
+			if want = expanded(t, want, d); err != nil || plain(t, st) != want || arguments(st.Args) != args || fmt.Sprint(st.Order) != order {
 				t.Errorf("%s: %v\n got %s\n     %s, places %v\nwant %s\n     %s, places %s", tt.name, err, st.Text, arguments(st.Args), st.Order, want, args, order)
 			}
 		}

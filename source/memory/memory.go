@@ -6,6 +6,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -246,15 +247,27 @@ func (r *reading) inTurn(records []value.Row, leaves func(value.Row) value.Row) 
 	}
 }
 
+// within returns a value that leaves, cut when it is longer than the plan allows.
+func (r *reading) within(v value.Value) value.Value {
+	n := len(v.Text()) // of bytes as they are
+	if v.Kind() != value.Bytes {
+		n = len(v.String())
+	}
+	if n > cmp.Or(r.plan.Most, policy.MostValue) {
+		return value.OfCut(int64(n))
+	}
+	return v
+}
+
 func (r *reading) columns(row value.Row) value.Row {
 	plan, of := r.plan, r.led(row)
 	out := make(value.Row, 0, len(plan.Columns)+len(plan.Order))
 	for _, c := range plan.Columns {
-		out = append(out, part(of.at(c.Join).value(c.Field.Name), c.Part))
+		out = append(out, part(r.within(piece(of.at(c.Join).value(c.Field.Name), c.Piece)), c.Part))
 	}
 	if plan.Unique {
 		for _, o := range plan.Order {
-			out = append(out, of.at(o.Join).value(o.Field.Name))
+			out = append(out, r.within(of.at(o.Join).value(o.Field.Name)))
 		}
 	}
 	return out
@@ -262,7 +275,7 @@ func (r *reading) columns(row value.Row) value.Row {
 
 // part returns what path leads to in v: null where nothing is, and a list of what each element leads to for a list.
 func part(v value.Value, path query.Path) value.Value {
-	if len(path) == 0 {
+	if len(path) == 0 || v.Kind() == value.Cut {
 		return v
 	}
 	if v.Kind() == value.Array {

@@ -3,6 +3,7 @@ package memory_test
 import (
 	"testing"
 
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/large"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/masks"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/pipelines"
 	"github.com/bailiwick-dev/bailiwick/source"
@@ -16,6 +17,8 @@ func open(t *testing.T, d sourcetest.Dataset) source.Source {
 }
 
 func TestMemory(t *testing.T) { sourcetest.Run(t, open, nil) }
+
+func TestMemoryLarge(t *testing.T) { large.Run(t, open) }
 
 func TestMemoryMasks(t *testing.T) { masks.Run(t, open, nil) }
 

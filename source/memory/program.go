@@ -47,7 +47,7 @@ func (r *reading) leaving() ([]value.Row, error) {
 	for i, row := range rows {
 		for c := range shape.Columns {
 			if shape.Columns[c].Path != nil {
-				out[i] = append(out[i], row[c])
+				out[i] = append(out[i], r.within(row[c]))
 			}
 		}
 	}

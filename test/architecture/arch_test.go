@@ -96,6 +96,8 @@ var mayImport = map[string]string{
 	"internal/safefs":               "",
 	"internal/salesforce":           "problem schema value",
 	"source/sourcetest":             "identity internal/sqlgen policy problem query schema source value",
+	"internal/calendar":             "",
+	"internal/sourcetest/large":     "identity policy query schema source source/sourcetest value",
 	"internal/sourcetest/masks":     "identity internal/result/mask internal/result/redact internal/result/shape policy query schema source source/sourcetest value",
 	"internal/sourcetest/writing":   "change identity internal/rules/writes internal/sqlgen policy problem query schema source value write",
 	"internal/sourcetest/pipelines": "identity internal/plan policy problem query schema source source/sourcetest value",

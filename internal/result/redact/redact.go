@@ -84,11 +84,15 @@ func Apply(p policy.Permit, key mask.Key, rows iter.Seq2[value.Row, error]) (Row
 				return
 			}
 			for i := range plan.Columns {
-				if plan.Columns[i].ID && !row[i].IsNull() {
+				if plan.Columns[i].ID && !row[i].IsNull() && row[i].Kind() != value.Cut {
 					row[i] = value.OfString(row[i].String())
 				}
 			}
 			for _, m := range masked {
+				if row[m.column].Kind() == value.Cut { // its size would tell of it
+					row[m.column] = value.OfCut(0)
+					continue
+				}
 				row[m.column] = m.mask(row[m.column])
 			}
 			if !yield(Row{row[:width], row[width:]}, nil) {

@@ -162,6 +162,9 @@ func (e *exporter) unknown(c Selection) error {
 
 // add writes one record.
 func (e *exporter) add(row value.Row) error {
+	if err := e.tooLong(row); err != nil {
+		return err
+	}
 	line := e.line[:0]
 	if e.whole {
 		line = append(e.tree.append(line, row), '\n')
@@ -188,6 +191,23 @@ func (e *exporter) add(row value.Row) error {
 	e.done.Count++
 	if e.Progress != nil {
 		e.Progress(e.done.Count)
+	}
+	return nil
+}
+
+// tooLong refuses a record with a value that was cut: an export is whole or says that it isn't.
+func (e *exporter) tooLong(row value.Row) error {
+	for i, v := range row {
+		if v.Kind() != value.Cut || !e.whole && !slices.ContainsFunc(e.columns, func(s selected) bool { return slices.Contains(s.node.columns, i) }) {
+			continue
+		}
+		name := e.plan.Columns[i].Path.String()
+		detail := fmt.Sprintf("%s is too large in record %d", name, e.done.Count+1)
+		if v.Size() > 0 {
+			detail = fmt.Sprintf("%s has %d bytes in record %d, more than is read of one value", name, v.Size(), e.done.Count+1)
+		}
+		return &problem.Error{Code: problem.BudgetExceeded, Detail: detail,
+			Suggestion: "name the other columns; get_object with part reads the large value piece by piece"}
 	}
 	return nil
 }

@@ -5,7 +5,6 @@
 package shape
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -28,8 +27,9 @@ type Page struct {
 	More    bool            // there are records after these
 	Next    policy.Position // where they begin
 	Cursor  string          // Next sealed for the asker; "" when there is no more
-	Dropped []string        // fields left out because one record alone was over the budget
-	Full    int             // records that the page would hold without the budget; 0 when the budget cut nothing
+	Dropped []Large         // fields left out because of their size
+	Full    int             // records that the page would hold without the budget; 0 when the budget cut no record, or nobody counted them
+	Cut     bool            // the budget cut records
 
 	Notes     []string            // comparisons in the query that can't match
 	Truncated map[string][]string // by pointer: fields that its record is shown without
@@ -43,6 +43,15 @@ type Page struct {
 	tree   *node
 	budget int
 }
+
+// A Large is a field that was left out because of its size.
+type Large struct {
+	Field string
+	Bytes int64 // of the longest of its values that was met; 0 where that isn't to be known
+}
+
+// String returns the name of the field.
+func (l Large) String() string { return l.Field }
 
 // Record returns record i as a JSON object.
 func (p *Page) Record(i int) []byte {
@@ -72,36 +81,11 @@ func (p *Page) AppendJSON(dst []byte) []byte {
 	return append(dst, ']')
 }
 
-// Rows makes a page of at most the plan's limit of records and budget bytes (DefaultBudget for 0). More tells of a
-// pipeline's page that the limit left records out. A pipeline's record that alone is over the budget is refused with
+// Rows makes a page of at most the plan's limit of records and budget bytes (DefaultBudget for 0). Where they are over
+// it, fields that take most of the page are dropped first, and then records cut: Dropped and Full tell of that. More tells
+// of a pipeline's page that the limit left records out. A pipeline's record that alone is over the budget is refused with
 // problem.BudgetExceeded: what a stage has made can't be asked for by its id.
-func Rows(rows redact.Rows, budget int) (*Page, error) {
-	if budget == 0 {
-		budget = DefaultBudget
-	}
-	plan := rows.Plan()
-	if plan == nil {
-		return nil, problem.New(problem.PermissionDenied, "no rows may leave")
-	}
-	b := &builder{plan: plan, budget: budget, tree: treeOf(plan), key: keyOf(plan)}
-	b.page = &Page{Notes: plan.Notes, Truncated: plan.Truncated, Pointers: pointersOf(plan), tree: b.tree, budget: budget}
-	for row, err := range rows.All() {
-		if err != nil {
-			return nil, err
-		}
-		if b.read++; b.read > plan.Limit {
-			b.page.More = true
-			break
-		}
-		if b.cut {
-			continue
-		}
-		if b.add(row); plan.Program != nil && len(b.page.json) > budget {
-			return nil, tooLarge(b.page, plan, budget)
-		}
-	}
-	return b.finish(), nil
-}
+func Rows(rows redact.Rows, budget int) (*Page, error) { return build(rows, &builder{budget: budget}) }
 
 // pointersOf returns the classes that columns of a pipeline point to, by column; nil for none.
 func pointersOf(plan *policy.Plan) map[string]string {
@@ -132,7 +116,7 @@ func (p *Page) WholePointers() {
 	for i, row := range p.rows {
 		json = p.tree.append(json, row)
 		if len(json) > p.budget && i > 0 {
-			p.Full, p.Count = max(p.Full, p.Count), i
+			p.Full, p.Count, p.Cut = max(p.Full, p.Count), i, true
 			p.rows, p.ends, p.ids = p.rows[:i], p.ends[:i], p.ids[:i]
 			json = json[:p.ends[i-1]]
 			break
@@ -142,17 +126,10 @@ func (p *Page) WholePointers() {
 	p.json = json
 }
 
-// Whole makes a page that can't be cut: when its records are over the budget it is refused with
-// problem.BudgetExceeded, which ranks the fields by their size and names those to ask for instead.
+// Whole makes a page of all records: over the budget their largest fields are dropped, and where that isn't enough it is
+// refused with problem.BudgetExceeded.
 func Whole(rows redact.Rows, budget int) (*Page, error) {
-	if budget == 0 {
-		budget = DefaultBudget
-	}
-	p, err := Rows(rows, MaxBudget*16)
-	if err != nil || len(p.json) <= budget && p.Dropped == nil {
-		return p, err
-	}
-	return nil, tooLarge(p, rows.Plan(), budget)
+	return build(rows, &builder{budget: budget, whole: true})
 }
 
 // Count returns the integer of a count.
@@ -164,178 +141,4 @@ func Count(rows redact.Rows) (int64, error) {
 		return row.Values[0].Int(), nil
 	}
 	return 0, problem.New(problem.PermissionDenied, "no count may leave")
-}
-
-type builder struct {
-	plan   *policy.Plan
-	budget int
-	tree   *node
-	page   *Page
-	read   int
-	cut    bool      // the budget is used up
-	key    []int     // the columns of the id
-	last   value.Row // the place of the last record shown
-}
-
-func (b *builder) add(row redact.Row) {
-	p := b.page
-	before := len(p.json)
-	p.json = b.tree.append(p.json, row.Values)
-	if len(p.json) > b.budget && p.Count == 0 && b.plan.Program == nil {
-		b.lighten(row.Values)
-		p.json = b.tree.append(p.json[:before], row.Values)
-	}
-	if len(p.json) > b.budget && p.Count > 0 {
-		p.json, b.cut = p.json[:before], true
-		return
-	}
-	p.ends = append(p.ends, len(p.json))
-	p.rows = append(p.rows, slices.Clone(row.Values))
-	p.ids = append(p.ids, b.id(row.Values))
-	p.Count++
-	b.last = append(b.last[:0], row.Place...)
-}
-
-// lighten drops the heaviest fields until the record fits, never the key.
-func (b *builder) lighten(row value.Row) {
-	sizes := b.tree.sizes(row)
-	key := b.plan.View.Key()
-	total := 0
-	for _, s := range sizes {
-		total += s.bytes
-	}
-	slices.SortStableFunc(sizes, func(x, y size) int { return y.bytes - x.bytes })
-	for _, s := range sizes {
-		if total <= b.budget {
-			return
-		}
-		if slices.Contains(key, s.name) {
-			continue
-		}
-		b.tree.drop(s.name)
-		b.page.Dropped = append(b.page.Dropped, s.name)
-		total -= s.bytes
-	}
-}
-
-// keyOf returns the columns that hold a record's key; none for a pipeline, whose records have no id.
-func keyOf(plan *policy.Plan) []int {
-	if plan.Program != nil {
-		return nil
-	}
-	var out []int
-	for _, k := range plan.View.Key() {
-		for i, c := range plan.Columns {
-			if c.Join == -1 && c.Part == nil && c.Field.Name == k {
-				out = append(out, i)
-			}
-		}
-	}
-	return out
-}
-
-func (b *builder) id(row value.Row) string {
-	switch len(b.key) {
-	case 0:
-		return ""
-	case 1:
-		return row[b.key[0]].String()
-	}
-	parts := make([]value.Value, len(b.key))
-	for i, k := range b.key {
-		parts[i] = value.OfString(row[k].String())
-	}
-	return value.OfArray(parts).String()
-}
-
-func (b *builder) finish() *Page {
-	p := b.page
-	shown := make([]bool, len(b.plan.Columns))
-	for i, c := range b.plan.Columns {
-		if shown[i] = b.tree.shown(i); shown[i] {
-			p.Columns = append(p.Columns, c.Path.String())
-		}
-	}
-	for i, row := range p.rows {
-		kept := row[:0]
-		for j, v := range row {
-			if shown[j] {
-				kept = append(kept, v)
-			}
-		}
-		p.rows[i] = kept
-	}
-	if b.cut {
-		p.More = p.More || b.plan.Program == nil
-		p.Full = min(b.read, b.plan.Limit)
-	}
-	if b.named() {
-		p.Next.After = b.last
-	} else { // counted on from where this page began
-		p.Next = policy.Position{After: b.plan.After, Skip: b.plan.Skip + p.Count}
-	}
-	return p
-}
-
-// named reports whether the last record's place in the order is its alone. SQLite lets a key be null, of several
-// records as well: their places are the same, and going on after one would pass over the others.
-func (b *builder) named() bool {
-	if !b.plan.Unique {
-		return false
-	}
-	key := b.plan.View.Key()
-	for i, v := range b.last {
-		if o := b.plan.Order[i]; v.IsNull() && o.Join < 0 && slices.Contains(key, o.Field.Name) {
-			return false
-		}
-	}
-	return true
-}
-
-// tooLarge refuses what can't be cut: it ranks the fields by their size and names those to ask for instead.
-func tooLarge(p *Page, plan *policy.Plan, budget int) error {
-	tree := treeOf(plan)
-	totals := map[string]int{}
-	for _, row := range p.rows {
-		for _, s := range tree.sizes(row) {
-			totals[s.name] += s.bytes
-		}
-	}
-	ranked := make([]size, 0, len(totals))
-	for _, n := range tree.children {
-		ranked = append(ranked, size{n.name, totals[n.name]})
-	}
-	heavy, keep := heaviest(ranked, len(p.json), budget*9/10)
-	refusal := &problem.Error{Code: problem.BudgetExceeded,
-		Detail:     fmt.Sprintf("the result is %d bytes, over the budget of %d; the largest fields are %s", len(p.json), budget, strings.Join(heavy, ", ")),
-		Suggestion: "ask for keys [" + strings.Join(keep, ", ") + "]"}
-	if plan.Program != nil {
-		refusal.Suggestion = "gather less: a narrower $match, a $limit, fewer fields in what is pushed"
-		if len(keep) > 0 {
-			refusal.Suggestion = `end with {"$project": {` + strings.Join(keep, ": 1, ") + ": 1}}, or gather less"
-		}
-	}
-	return refusal
-}
-
-// heaviest returns the fields to do without until the rest of total bytes fits into budget, with their sizes, and the
-// names of the others, quoted and in their order.
-func heaviest(fields []size, total, budget int) (heavy, keep []string) {
-	ranked := slices.Clone(fields)
-	slices.SortStableFunc(ranked, func(x, y size) int { return y.bytes - x.bytes })
-	cut := map[string]bool{}
-	for _, s := range ranked {
-		if total <= budget {
-			break
-		}
-		total -= s.bytes
-		cut[s.name] = true
-		heavy = append(heavy, fmt.Sprintf("%s (%d bytes)", s.name, s.bytes))
-	}
-	for _, s := range fields {
-		if !cut[s.name] {
-			keep = append(keep, fmt.Sprintf("%q", s.name))
-		}
-	}
-	return heavy, keep
 }

@@ -3,6 +3,7 @@ package shape_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"strings"
 	"testing"
@@ -85,10 +86,11 @@ func TestWhole(t *testing.T) {
 	if p, err := shape.Whole(rows(t, 2, 10, 20), 100); err != nil || p.Count != 2 || string(p.Record(1)) != `{"id":"2","text":"xxxxxxxxxxxxxxxxxxxx"}` || p.ID(1) != "2" {
 		t.Errorf("Whole: %v, %v", p, err)
 	}
-	_, err := shape.Whole(rows(t, 2, 100, 200), 100)
-	p := problem.Of(err)
-	if p.Code != problem.BudgetExceeded || !strings.Contains(p.Detail, "text (") || p.Suggestion != `ask for keys ["id"]` {
-		t.Errorf("Whole over the budget: %+v", p)
+	if p, err := shape.Whole(rows(t, 2, 100, 200), 100); err != nil || p.Count != 2 || p.Cut || fmt.Sprint(p.Dropped) != "[text]" || p.Dropped[0].Bytes != 200 {
+		t.Errorf("Whole over the budget: %+v, %v", p, err)
+	}
+	if _, err := shape.Whole(rows(t, 9, 1, 1, 1, 1, 1, 1, 1, 1, 1), 50); problem.CodeOf(err) != problem.BudgetExceeded {
+		t.Errorf("Whole with keys over the budget: %v", err)
 	}
 }
 
@@ -149,5 +151,113 @@ func TestRedactRefusesOtherRows(t *testing.T) {
 	}
 	if good.Plan() == nil {
 		t.Error("rows without a plan")
+	}
+}
+
+// wide gives records {id, title, body} with bodies of these lengths; from 1,000 on a source would have cut them.
+func wide(t *testing.T, key bool, bodies ...int) redact.Rows {
+	t.Helper()
+	class := schema.Class{Source: "s", Name: "notes", Table: "notes",
+		Fields: []schema.Field{{Name: "id", Type: schema.Integer}, {Name: "title", Type: schema.String}, {Name: "body", Type: schema.String}}}
+	if key {
+		class.Key = []string{"id"}
+	}
+	p, err := policy.New(policy.Rules{Unlisted: true}, []schema.Class{class})
+	if err != nil {
+		t.Fatal(err)
+	}
+	permit, err := p.Read(identity.Principal{Scopes: []identity.Scope{identity.Read}}, &query.Find{Class: "notes", Limit: 10, Order: []query.Sort{{Path: query.Path{"body"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := redact.Apply(permit, mask.Key{}, func(yield func(value.Row, error) bool) {
+		for i, n := range bodies {
+			body := value.OfString(strings.Repeat("x", n))
+			if n >= 1000 {
+				body = value.OfCut(int64(n))
+			}
+			row := value.Row{value.OfInt(int64(i)), value.OfString("title"), body}
+			if key {
+				row = append(row, body, value.OfInt(int64(i)))
+			}
+			if !yield(row, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestDrops wants a page that would be cut to lose the field that takes most of it instead, and a value that was too
+// large to be read never to leave as if it were null.
+func TestDrops(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		bodies []int
+		want   string
+	}{
+		{"all fits", []int{10, 10}, `[{"id":"0","title":"title","body":"xxxxxxxxxx"},{"id":"1","title":"title","body":"xxxxxxxxxx"}] dropped=[]`},
+		{"one is most of the page", []int{10, 100}, `[{"id":"0","title":"title"},{"id":"1","title":"title"}] dropped=[{body 100}]`},
+		{"what comes later is longer", []int{10, 100, 200}, `[{"id":"0","title":"title"},{"id":"1","title":"title"},{"id":"2","title":"title"}] dropped=[{body 200}]`},
+		{"a value was cut", []int{1, 5000}, `[{"id":"0","title":"title"},{"id":"1","title":"title"}] dropped=[{body 5000}]`},
+		{"the first was cut", []int{5000, 1}, `[{"id":"0","title":"title"},{"id":"1","title":"title"}] dropped=[{body 5000}]`},
+	} {
+		p, err := shape.Rows(wide(t, true, tt.bodies...), 120)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var dropped []string
+		for _, d := range p.Dropped {
+			dropped = append(dropped, fmt.Sprintf("{%s %d}", d.Field, d.Bytes))
+		}
+		if got := fmt.Sprintf("%s dropped=%v", p.AppendJSON(nil), dropped); got != tt.want || p.Cut || p.More {
+			t.Errorf("%s: cut %t, more %t\n got %s\nwant %s", tt.name, p.Cut, p.More, got, tt.want)
+		}
+		if tt.bodies[len(tt.bodies)-1] == 100 && strings.Contains(strings.Join(p.Columns, " "), "body") {
+			t.Errorf("%s: columns %v", tt.name, p.Columns)
+		}
+	}
+	// Fields of a like size are not dropped: fewer records are better.
+	p, err := shape.Rows(wide(t, true, 5, 5, 5, 5), 120)
+	if err != nil || !p.Cut || p.Count != 2 || p.Dropped != nil || p.Full != 4 {
+		t.Errorf("%d of %d records, dropped %v, %v", p.Count, p.Full, p.Dropped, err)
+	}
+}
+
+// TestLongPlaces wants a page whose order has a long value at its end to go on by how many records were shown.
+func TestLongPlaces(t *testing.T) {
+	for body, want := range map[int]string{10: "[xxxxxxxxxx 0] 0", 600: "[] 1", 5000: "[] 1"} {
+		p, err := shape.Rows(wide(t, true, body), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(p.Next.After, " ", p.Next.Skip); got != want {
+			t.Errorf("a place of %d bytes: goes on at %s, want %s", body, got, want)
+		}
+	}
+}
+
+// TestExportTooLong wants an export not to leave out silently what was too large to be read.
+func TestExportTooLong(t *testing.T) {
+	for _, format := range []shape.Format{shape.CSV, shape.JSONLines} {
+		_, err := shape.Export(io.Discard, wide(t, true, 1, 5000), shape.ExportOptions{Format: format})
+		if p := problem.Of(err); p == nil || p.Code != problem.BudgetExceeded || p.Detail != "body has 5000 bytes in record 2, more than is read of one value" {
+			t.Errorf("%s: %v", format, err)
+		}
+		done, err := shape.Export(io.Discard, wide(t, true, 1, 5000), shape.ExportOptions{Format: format, Columns: []shape.Selection{{Path: []string{"title"}}}})
+		if err != nil || done.Count != 2 {
+			t.Errorf("%s without it: %+v, %v", format, done, err)
+		}
+	}
+}
+
+// TestCountsAfterCut wants a page to stop to count the records that it doesn't show when they are large.
+func TestCountsAfterCut(t *testing.T) {
+	p, err := shape.Rows(rows(t, 100, 60, 60, 5<<20, 5<<20, 5<<20), 100)
+	if err != nil || !p.Cut || p.Full != 0 || p.Count != 1 || !p.More {
+		t.Errorf("%+v, %v", p, err)
 	}
 }

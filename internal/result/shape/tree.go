@@ -151,16 +151,24 @@ func (n *node) sizes(row value.Row) []size {
 	out := make([]size, len(n.children))
 	for i, c := range n.children {
 		out[i] = size{c.name, len(c.append(nil, row)) + len(c.quoted) + 1}
+		for _, j := range c.columns {
+			out[i].bytes += int(row[j].Size())
+		}
 	}
 	return out
 }
 
-func (n *node) drop(name string) {
+// leaf returns the member that holds column i alone; nil where records that a pointer leads to stand below it.
+func (n *node) leaf(i int) *node {
 	for _, c := range n.children {
-		if c.name == name {
-			c.dropped = true
+		if c.column == i && c.children == nil {
+			return c
+		}
+		if slices.Contains(c.columns, i) {
+			return c.leaf(i)
 		}
 	}
+	return nil
 }
 
 // shown reports whether column i has a place of its own in text: what a followed pointer leads to repeats its id.
@@ -169,7 +177,7 @@ func (n *node) shown(i int) bool {
 		if !slices.Contains(c.columns, i) {
 			continue
 		}
-		if c.dropped || c.repeats(i) {
+		if c.dropped || c.repeats(i) || c.children != nil && c.column != i && !c.shown(i) {
 			return false
 		}
 	}

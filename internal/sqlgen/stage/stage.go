@@ -32,22 +32,25 @@ type Statement interface {
 	Computed(t schema.Type) *schema.Field
 	// Sorted writes the term by which a column of a class is ordered.
 	Sorted(x string, f *schema.Field, desc bool) string
-	// Read writes how a column leaves.
-	Read(x string, f *schema.Field) string
+	// Long reports whether values of a field may be of any length, so that a column of it is repeated where it leaves.
+	Long(f *schema.Field) bool
+	// Selected writes how columns leave.
+	Selected(xs []string, fields []*schema.Field) []string
 	// Limit is the place of a limit.
 	Limit(n int64) string
 }
 
-// Write writes p into s: at most limit records, in order. The fields describe the columns, which are the visible ones
-// of p.Out in turn; where there are none a row has one all the same.
-func Write(s Statement, d expr.Dialect, p *plan.Program, limit int64) (text string, fields []*schema.Field, err error) {
+// Write writes p into s: at most limit records, in order. The columns that are Selected are the visible ones of p.Out in
+// turn; where there are none a row has one all the same.
+func Write(s Statement, d expr.Dialect, p *plan.Program, limit int64) (string, error) {
 	b := &builder{s, d}
 	r, err := b.program(p, nil, nil)
 	if err != nil {
-		return "", nil, err
+		return "", err
 	}
-	r = b.slice(r, 0, limit)
-	var columns []string
+	var columns []int
+	var fields []*schema.Field
+	repeats := false
 	for i, c := range r.shape.Columns {
 		if c.Path == nil {
 			continue
@@ -56,10 +59,18 @@ func Write(s Statement, d expr.Dialect, p *plan.Program, limit int64) (text stri
 		if f == nil {
 			f = s.Computed(c.Type)
 		}
-		columns = append(columns, s.Read(r.columns[i], f))
-		fields = append(fields, f)
+		columns, fields = append(columns, i), append(fields, f)
+		repeats = repeats || s.Long(f) && (r.grouped || !short(r.columns[i]))
 	}
-	return b.selected(r, columns), fields, nil
+	r = b.slice(r, 0, limit)
+	if repeats { // what is computed shall be so once
+		r = b.slice(b.wrap(r), 0, all)
+	}
+	xs := make([]string, len(columns))
+	for n, i := range columns {
+		xs[n] = r.columns[i]
+	}
+	return b.selected(r, s.Selected(xs, fields)), nil
 }
 
 type builder struct {

@@ -1,0 +1,312 @@
+package shape
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/result/redact"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A builder makes a page of rows. It holds no more of them than the budget, and one.
+type builder struct {
+	plan   *policy.Plan
+	budget int
+	whole  bool // no record may be cut
+	tree   *node
+	page   *Page
+	read   int
+	passed int       // bytes of records that were counted after the cut
+	key    []int     // the columns of the id
+	heavy  []int     // the columns that were dropped, in the order of the page's Dropped
+	last   value.Row // the place of the last record shown
+}
+
+// mostPassed is how many bytes are read after a cut, only to count the records.
+const mostPassed = 8 << 20
+
+func build(rows redact.Rows, b *builder) (*Page, error) {
+	plan := rows.Plan()
+	if plan == nil {
+		return nil, problem.New(problem.PermissionDenied, "no rows may leave")
+	}
+	b.plan, b.budget, b.tree, b.key = plan, cmp.Or(b.budget, DefaultBudget), treeOf(plan), keyOf(plan)
+	b.page = &Page{Notes: plan.Notes, Truncated: plan.Truncated, Pointers: pointersOf(plan), tree: b.tree, budget: b.budget}
+	for row, err := range rows.All() {
+		if err != nil {
+			return nil, err
+		}
+		if b.read++; b.read > plan.Limit {
+			b.page.More = true
+			break
+		}
+		if !b.page.Cut {
+			if err := b.add(row); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		for _, v := range row.Values {
+			b.passed += len(v.Text())
+		}
+		if b.passed > mostPassed {
+			break
+		}
+	}
+	return b.finish(), nil
+}
+
+// add adds a record, and makes the page fit again.
+func (b *builder) add(row redact.Row) error {
+	p := b.page
+	p.rows = append(p.rows, slices.Clone(row.Values))
+	p.ids = append(p.ids, b.id(row.Values))
+	p.Count++
+	for i, v := range row.Values {
+		if v.Kind() == value.Cut {
+			if b.plan.Program != nil {
+				return b.tooLarge()
+			}
+			b.drop(i)
+		}
+	}
+	for n, i := range b.heavy {
+		b.forget(n, p.rows[p.Count-1], i)
+	}
+	p.json = b.tree.append(p.json, p.rows[p.Count-1])
+	p.ends = append(p.ends, len(p.json))
+	for len(p.json) > b.budget {
+		i := b.heaviest()
+		if i < 0 {
+			return b.cut(row)
+		}
+		b.drop(i)
+	}
+	b.last = append(b.last[:0], row.Place...)
+	return nil
+}
+
+// cut takes the last record off the page, where that may be.
+func (b *builder) cut(row redact.Row) error {
+	p := b.page
+	switch {
+	case b.whole, p.Count == 1 && b.plan.Program != nil:
+		return b.tooLarge()
+	case p.Count == 1: // nothing but its key
+		b.last = append(b.last[:0], row.Place...)
+		return nil
+	}
+	p.Count--
+	p.rows, p.ids, p.ends = p.rows[:p.Count], p.ids[:p.Count], p.ends[:p.Count]
+	p.json, p.Cut = p.json[:p.ends[p.Count-1]], true
+	return nil
+}
+
+// heaviest returns the column to drop next; -1 for none. Of several records, a field is dropped only where it is half of
+// the page and others are left: else fewer records are better than fewer fields.
+func (b *builder) heaviest() int {
+	if b.plan.Program != nil {
+		return -1
+	}
+	heaviest, most, others := -1, 0, 0
+	for i := range b.plan.Columns {
+		if !b.droppable(i) {
+			continue
+		}
+		others++
+		bytes := 0
+		for _, row := range b.page.rows {
+			bytes += written(row[i])
+		}
+		if bytes > most {
+			heaviest, most = i, bytes
+		}
+	}
+	if heaviest < 0 || b.whole || b.page.Count == 1 || 2*most >= len(b.page.json) && others > 1 {
+		return heaviest
+	}
+	return -1
+}
+
+// droppable reports whether a column is shown and can be left out: the key can't, for the record is asked for by it.
+func (b *builder) droppable(i int) bool {
+	n := b.tree.leaf(i)
+	return n != nil && !n.dropped && !slices.Contains(b.key, i) && b.tree.shown(i)
+}
+
+// drop leaves a column out of the page.
+func (b *builder) drop(i int) {
+	n := b.tree.leaf(i)
+	if n == nil || n.dropped {
+		return
+	}
+	n.dropped = true
+	p := b.page
+	b.heavy = append(b.heavy, i)
+	p.Dropped = append(p.Dropped, Large{Field: b.plan.Columns[i].Path.String()})
+	p.json = p.json[:0]
+	for r, row := range p.rows {
+		b.forget(len(b.heavy)-1, row, i)
+		if r < len(p.ends) { // the last has no place yet
+			p.json = b.tree.append(p.json, row)
+			p.ends[r] = len(p.json)
+		}
+	}
+}
+
+// forget takes the value of a column that was dropped, the n-th, out of a record, and remembers how long it was.
+func (b *builder) forget(n int, row value.Row, i int) {
+	large := &b.page.Dropped[n]
+	large.Bytes = max(large.Bytes, int64(written(row[i])))
+	row[i] = value.Value{}
+}
+
+// written is how many bytes a value is of.
+func written(v value.Value) int {
+	switch v.Kind() {
+	case value.Null:
+		return 0
+	case value.Cut:
+		return int(v.Size())
+	case value.String, value.Bytes:
+		return len(v.Text())
+	}
+	return len(v.AppendJSON(nil))
+}
+
+// keyOf returns the columns that hold a record's key; none for a pipeline, whose records have no id.
+func keyOf(plan *policy.Plan) []int {
+	if plan.Program != nil {
+		return nil
+	}
+	var out []int
+	for _, k := range plan.View.Key() {
+		for i, c := range plan.Columns {
+			if c.Join == -1 && c.Part == nil && c.Field.Name == k {
+				out = append(out, i)
+			}
+		}
+	}
+	return out
+}
+
+func (b *builder) id(row value.Row) string {
+	switch len(b.key) {
+	case 0:
+		return ""
+	case 1:
+		return row[b.key[0]].String()
+	}
+	parts := make([]value.Value, len(b.key))
+	for i, k := range b.key {
+		parts[i] = value.OfString(row[k].String())
+	}
+	return value.OfArray(parts).String()
+}
+
+func (b *builder) finish() *Page {
+	p := b.page
+	shown := make([]bool, len(b.plan.Columns))
+	for i, c := range b.plan.Columns {
+		if shown[i] = b.tree.shown(i); shown[i] {
+			p.Columns = append(p.Columns, c.Path.String())
+		}
+	}
+	for i, row := range p.rows {
+		kept := row[:0]
+		for j, v := range row {
+			if shown[j] {
+				kept = append(kept, v)
+			}
+		}
+		p.rows[i] = kept
+	}
+	if p.Cut {
+		p.More = p.More || b.plan.Program == nil
+		if b.passed <= mostPassed {
+			p.Full = min(b.read, b.plan.Limit)
+		}
+	}
+	if b.named() {
+		p.Next.After = b.last
+	} else { // counted on from where this page began
+		p.Next = policy.Position{After: b.plan.After, Skip: b.plan.Skip + p.Count}
+	}
+	return p
+}
+
+// longestPlace is the most bytes of a place in the order that a cursor holds.
+const longestPlace = 512
+
+// named reports whether the last record's place in the order is its alone, and short enough to go on from. SQLite lets a
+// key be null, of several records as well: their places are the same, and going on after one would pass over the others.
+func (b *builder) named() bool {
+	if !b.plan.Unique {
+		return false
+	}
+	key := b.plan.View.Key()
+	bytes := 0
+	for i, v := range b.last {
+		if bytes += len(v.Text()); bytes > longestPlace || v.Kind() == value.Cut {
+			return false
+		}
+		if o := b.plan.Order[i]; v.IsNull() && o.Join < 0 && slices.Contains(key, o.Field.Name) {
+			return false
+		}
+	}
+	return true
+}
+
+// tooLarge refuses what can't be cut: it ranks the fields by their size and names those to ask for instead.
+func (b *builder) tooLarge() error {
+	totals := make([]int, len(b.tree.children))
+	bytes := 0
+	for _, row := range b.page.rows {
+		bytes++ // a brace
+		for i, s := range b.tree.sizes(row) {
+			totals[i] += s.bytes
+			bytes += s.bytes
+		}
+	}
+	ranked := make([]size, len(totals))
+	for i, n := range b.tree.children {
+		ranked[i] = size{n.name, totals[i]}
+	}
+	heavy, keep := heaviest(ranked, bytes, b.budget*9/10)
+	refusal := &problem.Error{Code: problem.BudgetExceeded,
+		Detail:     fmt.Sprintf("the result is %d bytes, over the budget of %d; the largest fields are %s", bytes, b.budget, strings.Join(heavy, ", ")),
+		Suggestion: "ask for keys [" + strings.Join(keep, ", ") + "]"}
+	if b.plan.Program != nil {
+		refusal.Suggestion = "gather less: a narrower $match, a $limit, fewer fields in what is pushed"
+		if len(keep) > 0 {
+			refusal.Suggestion = `end with {"$project": {` + strings.Join(keep, ": 1, ") + ": 1}}, or gather less"
+		}
+	}
+	return refusal
+}
+
+// heaviest returns the fields to do without until the rest of total bytes fits into budget, with their sizes, and the
+// names of the others, quoted and in their order.
+func heaviest(fields []size, total, budget int) (heavy, keep []string) {
+	ranked := slices.Clone(fields)
+	slices.SortStableFunc(ranked, func(x, y size) int { return y.bytes - x.bytes })
+	cut := map[string]bool{}
+	for _, s := range ranked {
+		if total <= budget {
+			break
+		}
+		total -= s.bytes
+		cut[s.name] = true
+		heavy = append(heavy, fmt.Sprintf("%s (%d bytes)", s.name, s.bytes))
+	}
+	for _, s := range fields {
+		if !cut[s.name] {
+			keep = append(keep, fmt.Sprintf("%q", s.name))
+		}
+	}
+	return heavy, keep
+}

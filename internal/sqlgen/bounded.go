@@ -1,0 +1,100 @@
+package sqlgen
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// What a record may hold, in bytes: so much in all, spread over its values, and of each at least so much.
+const (
+	mostRecord = 4 << 20
+	leastValue = 64 << 10
+)
+
+// mostValue is the most bytes of a value, where a record has n of any length.
+func mostValue(plan *policy.Plan, n int) int {
+	most := plan.Most
+	if most == 0 {
+		most = policy.MostValue
+	}
+	return min(most, max(leastValue, max(mostRecord, most)/max(1, n)))
+}
+
+// selected returns what is selected for w.columns, whose texts are xs. A value that is too long is null there, and a
+// column more tells how long the values are, where one is: so nobody has to hold a value to find that it is too large.
+func (w *writer) selected(xs []string) []string {
+	out := make([]string, len(xs), len(xs)+1)
+	var sizes []string
+	for i, c := range w.columns {
+		if out[i] = xs[i]; c.Millis {
+			continue
+		}
+		if out[i] = w.read(xs[i], c.Field); w.long(c.Field) {
+			sizes = append(sizes, w.size(xs[i], c.Field))
+			w.bounded = append(w.bounded, i)
+		}
+	}
+	if sizes == nil {
+		return out
+	}
+	w.most = mostValue(w.plan, len(sizes))
+	most := strconv.Itoa(w.most)
+	for n, i := range w.bounded {
+		out[i] = "CASE WHEN " + sizes[n] + " <= " + most + " THEN " + out[i] + " END"
+	}
+	return append(out, "CASE WHEN "+strings.Join(sizes, " > "+most+" OR ")+" > "+most+
+		" THEN concat_ws(',', coalesce("+strings.Join(sizes, ", 0), coalesce(")+", 0)) END")
+}
+
+// long reports whether values of a field may be of any length. SQLite doesn't hold text to the length that is declared.
+func (w *writer) long(f *schema.Field) bool {
+	_, length := w.pieces()
+	return f.Type.Open() && (length != "" || f.Type != schema.String || f.Length == 0 || f.Length > leastValue/8)
+}
+
+// size is how many bytes a column has as it is selected. Databases know it of a stored text without reading it.
+func (w *writer) size(x string, f *schema.Field) string {
+	return "octet_length(" + w.written(x, f) + ")"
+}
+
+// piece writes a piece of a column, and the field that it is as if it held it.
+func (w *writer) piece(x string, f *schema.Field, p *policy.Piece) (string, *schema.Field) {
+	text, t := w.written(x, f), schema.String
+	units, most := w.pieces()
+	if f.Type == schema.Bytes {
+		units, t = "octet_length", schema.Bytes
+	}
+	otherwise := ""
+	if p.Size {
+		text, t, otherwise = units+"("+text+")", schema.Integer, " ELSE "+w.size(x, f)
+	} else {
+		text = "substr(" + text + ", " + w.Arg(p.Offset+1, "int4") + ", " + w.Arg(p.Length, "int4") + ")"
+	}
+	if most != "" {
+		text = "CASE WHEN " + w.size(x, f) + " <= " + most + " THEN " + text + otherwise + " END"
+	}
+	return text, w.computed(t)
+}
+
+// mostApart is the most bytes of a value that SQLite takes apart: it reads all of it, in this process.
+const mostApart = "16777216"
+
+func (sqlite) pieces() (characters, most string) { return "length", mostApart }
+
+func (sqlite) written(x string, _ *schema.Field) string { return x }
+
+func (postgres) pieces() (characters, most string) { return "length", "" }
+
+func (p postgres) written(x string, f *schema.Field) string {
+	if x = p.read(x, f); f.Type == schema.String || f.Type == schema.Bytes {
+		return x
+	}
+	return x + "::text"
+}
+
+func (mysql) pieces() (characters, most string) { return "char_length", "" }
+
+func (m mysql) written(x string, f *schema.Field) string { return m.read(x, f) }

@@ -1,0 +1,164 @@
+package tool_test
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/tool"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// library has works with bodies of 0, 5, 120,000 and 17 million characters of two bytes each.
+func library(t *testing.T) *tool.Set {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "library.db")
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("CREATE TABLE works (id INTEGER PRIMARY KEY, title TEXT, body TEXT, secret TEXT)"); err != nil {
+		t.Fatal(err)
+	}
+	for id, n := range []int{0, 5, 120_000, 8 << 20} {
+		if _, err := db.Exec("INSERT INTO works VALUES (?, 'a title', ?, 's')", id, strings.Repeat("é", n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := db.Exec("UPDATE works SET body = body || 'x' WHERE id = 3"); err != nil { // over 16 MiB
+		t.Fatal(err)
+	}
+	db.Close()
+	src, err := sqldriver.OpenSQLite(t.Context(), "library", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { src.Close() })
+	rules := policy.Rules{Classes: map[string]policy.ClassRule{"works": {Denied: []string{"secret"}}}}
+	g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"library": src}, Rules: rules, Audit: &audit.Memory{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := tool.NewSet(g, tool.Data(tool.Options{})...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+type answer struct {
+	Object    map[string]any
+	Results   []map[string]any
+	HasMore   bool `json:"has_more"`
+	Truncated *struct {
+		Dropped []string         `json:"dropped_fields"`
+		Bytes   map[string]int64 `json:"largest_bytes"`
+		Kept    int              `json:"kept_count"`
+	} `json:"_truncated"`
+	Next *struct {
+		Tool      string
+		Arguments json.RawMessage
+	} `json:"next_call"`
+}
+
+func asked(t *testing.T, set *tool.Set, name, arguments string) (answer, string, error) {
+	t.Helper()
+	args, err := value.Read([]byte(arguments), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := set.Call(t.Context(), agent(), tool.Request{Name: name, Arguments: args})
+	var a answer
+	if err == nil {
+		if err := json.Unmarshal(got.Structured, &a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return a, got.Text, err
+}
+
+// TestReadsByParts follows next_call from a record that is too large for an answer to the end of its field.
+func TestReadsByParts(t *testing.T) {
+	set := library(t)
+	for _, arguments := range []string{`{"class_name": "works", "object_id": "2"}`, `{"class_name": "works", "object_id": "2", "keys": ["body"]}`} {
+		a, text, err := asked(t, set, "get_object", arguments)
+		if err != nil || a.Truncated == nil || fmt.Sprint(a.Truncated.Dropped) != "[body]" || a.Truncated.Bytes["body"] != 240_000 || a.Next == nil || a.Object["id"] != "2" {
+			t.Fatalf("%s: %+v, %v", arguments, a, err)
+		}
+		if !strings.Contains(text, "without body (too large: up to 240000 bytes), more: get_object ") {
+			t.Errorf("the text is silent: %s", text)
+		}
+		var body strings.Builder
+		calls := 0
+		for a.Next != nil {
+			if calls++; calls > 20 {
+				t.Fatal("next_call has no end")
+			}
+			if a, _, err = asked(t, set, a.Next.Tool, string(a.Next.Arguments)); err != nil {
+				t.Fatal(err)
+			}
+			piece, _ := a.Object["body"].(string)
+			body.WriteString(piece)
+		}
+		if body.String() != strings.Repeat("é", 120_000) || calls != 12 {
+			t.Errorf("%d bytes in %d calls", body.Len(), calls)
+		}
+	}
+}
+
+// TestPageDropsItsHeaviest wants all records of a page, without the field that is too large for it, which is named.
+func TestPageDropsItsHeaviest(t *testing.T) {
+	set := library(t)
+	a, text, err := asked(t, set, "query_class", `{"class_name": "works"}`)
+	if err != nil || len(a.Results) != 4 || a.HasMore || a.Truncated == nil || fmt.Sprint(a.Truncated.Dropped) != "[body]" || a.Truncated.Bytes["body"] != 16<<20+1 {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if !strings.Contains(text, "4 records, without body (too large: up to 16777217 bytes), no more") {
+		t.Errorf("the text is silent: %s", text)
+	}
+	if a, _, err := asked(t, set, "get_objects", `{"class_name": "works", "ids": ["0", "1", "2"]}`); err != nil || a.Truncated == nil || a.Truncated.Kept != 3 {
+		t.Errorf("get_objects: %+v, %v", a, err)
+	}
+}
+
+// TestParts wants a part to be what was asked for or a refusal that says what can be.
+func TestParts(t *testing.T) {
+	set := library(t)
+	for _, tt := range []struct{ part, want string }{
+		{`{"field": "body", "offset": 1, "length": 2}`, `{"class_name":"works","object":{"body":"éé"},"part":{"field":"body","offset":1,"length":2,"total":5},"next_call":{"tool":"get_object","arguments":{"class_name":"works","object_id":"1","part":{"field":"body","offset":3,"length":2}}}}`},
+		{`{"field": "body", "offset": 3}`, `{"class_name":"works","object":{"body":"éé"},"part":{"field":"body","offset":3,"length":2,"total":5}}`},
+		{`{"field": "body", "offset": 9}`, `{"class_name":"works","object":{"body":""},"part":{"field":"body","offset":9,"length":0,"total":5}}`},
+		{`{"field": "id"}`, "invalid_argument: part reads texts, JSON and bytes beside the id; id is of type integer"},
+		{`{"field": "secret"}`, `invalid_query: unknown field "secret" of works`},
+		{`{"field": "absent"}`, `invalid_query: unknown field "absent" of works`},
+	} {
+		args, err := value.Read([]byte(`{"class_name": "works", "object_id": "1", "part": `+tt.part+`}`), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := set.Call(t.Context(), agent(), tool.Request{Name: "get_object", Arguments: args})
+		said := string(got.Structured)
+		if err != nil {
+			said = err.Error()
+		}
+		if said != tt.want {
+			t.Errorf("%s\n got %s\nwant %s", tt.part, said, tt.want)
+		}
+	}
+	_, _, err := asked(t, set, "get_object", `{"class_name": "works", "object_id": "3", "part": {"field": "body"}}`)
+	if p := problem.Of(err); p == nil || p.Code != problem.BudgetExceeded || p.Detail != "body has 16777217 bytes, more than this source can read a part of" {
+		t.Errorf("a part of 16 MiB: %v", err)
+	}
+	if _, _, err := asked(t, set, "get_object", `{"class_name": "works", "object_id": "1", "keys": ["title"], "part": {"field": "body"}}`); problem.CodeOf(err) != problem.InvalidArgument {
+		t.Errorf("keys and part: %v", err)
+	}
+}
