@@ -258,14 +258,14 @@ func (e *execution) permitted(ctx context.Context, a change.Approved) (writes.Pe
 	if err != nil {
 		return writes.Permit{}, err
 	}
-	who, err := g.today(ctx, c.Agent)
+	p, err := g.today(ctx, c.Agent)
 	if err != nil {
 		return writes.Permit{}, gone(err, "the credential of the agent is no longer good")
 	}
 	if err := g.reviewed(ctx, c); err != nil {
 		return writes.Permit{}, err
 	}
-	return writes.Allow(e.policy, who, a)
+	return writes.Allow(e.policy, p, a)
 }
 
 // reviewed reports, by nil, whether those who let c through may still do so.
@@ -277,11 +277,11 @@ func (g *Gateway) reviewed(ctx context.Context, c *change.Change) error {
 		if !d.Approve || d.Digest != c.Digest {
 			continue
 		}
-		who, err := g.today(ctx, d.By)
+		p, err := g.today(ctx, d.By)
 		if err != nil {
 			return gone(err, "the credential of "+d.By.Owner+", who approved, is no longer good")
 		}
-		err = g.options.Changes.Eligible(who, c)
+		err = g.options.Changes.Eligible(p, c)
 		if err != nil && !(d.Broken && problem.Of(err).Kind == "four_eyes") {
 			return &problem.Error{Code: problem.PermissionDenied, Kind: "reviewer", Detail: d.By.Owner + ", who approved, may no longer do so"}
 		}
@@ -291,11 +291,11 @@ func (g *Gateway) reviewed(ctx context.Context, c *change.Change) error {
 
 // today returns who a party of a change is now.
 func (g *Gateway) today(ctx context.Context, p change.Party) (identity.Principal, error) {
-	who, err := identity.Thaw(p.Frozen)
-	if err != nil || g.options.Today == nil {
-		return who, err
+	principal, err := identity.Thaw(p.Frozen)
+	if err != nil || g.options.Refresher == nil {
+		return principal, err
 	}
-	return g.options.Today.Today(ctx, who)
+	return g.options.Refresher.Refresh(ctx, principal)
 }
 
 // gone says what a credential that is no longer good means for a change; other errors are passed on.

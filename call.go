@@ -25,8 +25,8 @@ import (
 // DefaultTimeout is how long a call may take that names no other time (design 03).
 const DefaultTimeout = 30 * time.Second
 
-// An Ask is what a call is, for admission and for the record.
-type Ask struct {
+// A CallSpec is what a call is, for admission and for the record.
+type CallSpec struct {
 	Tool        string
 	Unknown     bool // nobody registered Tool: the name is the asker's, and goes into the record alone
 	Needs       identity.Scope
@@ -46,7 +46,7 @@ type Ask struct {
 }
 
 // use returns a as policy sees it.
-func (a Ask) use() policy.Use {
+func (a CallSpec) use() policy.Use {
 	return policy.Use{Tool: a.Tool, Needs: a.Needs, Writes: a.Writes, Proposes: a.Proposes, Through: a.Uses}
 }
 
@@ -71,15 +71,15 @@ type Call struct {
 // Do takes one call of who through scopes, lists and limits, runs it under its timeout, and records what became of
 // it; run returns the size of the answer in bytes. What can't be recorded is not answered: Do fails then, whatever
 // run did. A panic in run is a problem.Internal that says nothing of itself.
-func (g *Gateway) Do(ctx context.Context, who identity.Principal, ask Ask, run func(context.Context, *Call) (int, error)) error {
+func (g *Gateway) Do(ctx context.Context, principal identity.Principal, ask CallSpec, run func(context.Context, *Call) (int, error)) error {
 	start := g.options.Now()
 	if g.options.Observer != nil {
-		ctx = g.options.Observer.Begin(ctx, who, ask)
+		ctx = g.options.Observer.Begin(ctx, principal, ask)
 	}
-	c := &Call{gateway: g, who: who, progress: ask.Progress, tools: ask.Tools}
+	c := &Call{gateway: g, who: principal, progress: ask.Progress, tools: ask.Tools}
 	c.policy = g.policy.Load().Noting(&c.uses)
-	c.record = &audit.Record{Time: start.UTC(), Principal: who.ID, Owner: who.Owner, Tenant: who.Tenant, TokenID: who.TokenID,
-		Correlation: ask.Correlation, Tool: ask.Tool, Policy: c.policy.Version(), Parent: who.Parent, Depth: who.Depth, Scopes: who.ScopeNames()}
+	c.record = &audit.Record{Time: start.UTC(), Principal: principal.ID, Owner: principal.Owner, Tenant: principal.Tenant, TokenID: principal.TokenID,
+		Correlation: ask.Correlation, Tool: ask.Tool, Policy: c.policy.Version(), Parent: principal.Parent, Depth: principal.Depth, Scopes: principal.ScopeNames()}
 	c.record.ArgKeys = ask.keys()
 	if ask.Arguments.Kind() == value.Object {
 		c.record.ArgHash = g.options.Args.Sum(ask.Arguments.AppendJSON(nil))
@@ -105,12 +105,12 @@ func (g *Gateway) Do(ctx context.Context, who identity.Principal, ask Ask, run f
 		_ = c.changes().Withdraw(ctx, c.filed, "the proposal could not be answered", g.options.Audit) // what can't be asked now an executor withdraws, or it is in the audit
 	}
 	if g.options.Observer != nil {
-		g.options.Observer.End(ctx, who, c.record, err)
+		g.options.Observer.End(ctx, principal, c.record, err)
 	}
 	return err
 }
 
-func (g *Gateway) admitted(ctx context.Context, c *Call, ask Ask, run func(context.Context, *Call) (int, error)) (n int, err error) {
+func (g *Gateway) admitted(ctx context.Context, c *Call, ask CallSpec, run func(context.Context, *Call) (int, error)) (n int, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			n, err = 0, problem.Panicked(r)
@@ -128,7 +128,7 @@ func (g *Gateway) admitted(ctx context.Context, c *Call, ask Ask, run func(conte
 	if timeout == 0 {
 		timeout = DefaultTimeout
 	}
-	ctx, stop := identity.While(ctx, g.options.Today, c.who)
+	ctx, stop := identity.While(ctx, g.options.Refresher, c.who)
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -312,60 +312,6 @@ func (c *Call) Export(ctx context.Context, q query.Query, out io.Writer, o shape
 	})
 }
 
-// Access tells how the records are got at that q begins with, and whether that would be refused as a scan.
-func (c *Call) Access(q query.Query) (policy.Access, error) {
-	c.asked(q.From())
-	return c.policy.Access(c.who, q)
-}
-
-// Statement returns the text of what q would run, with places instead of values, and runs nothing; what would refuse
-// q refuses it here. It names what views are made of, so only who has the scope explain, or sees all of the source,
-// is told; it is "" for others, and where the source has no such text.
-func (c *Call) Statement(q query.Query) (string, error) {
-	permit, s, told, err := c.prepared(q)
-	if err != nil {
-		return "", err
-	}
-	compiler, ok := s.(source.Compiler)
-	if !ok {
-		return "", nil
-	}
-	text, err := compiler.Compile(permit)
-	if err != nil || !told {
-		return "", err
-	}
-	return text, nil
-}
-
-// Explain returns how the database would find the records of q, in its own words, with values of rules and its
-// estimates. Only who may have the Statement is told: for others nothing is asked, and it is "".
-func (c *Call) Explain(ctx context.Context, q query.Query) (string, error) {
-	permit, s, told, err := c.prepared(q)
-	if err != nil {
-		return "", err
-	}
-	explainer, ok := s.(source.Explainer)
-	if !ok || !told {
-		return "", nil
-	}
-	return explainer.Explain(ctx, permit)
-}
-
-// prepared takes q to where it could be run, and tells whether the asker may know what would run.
-func (c *Call) prepared(q query.Query) (policy.Permit, source.Source, bool, error) {
-	c.asked(q.From())
-	permit, s, err := c.gateway.prepare(c.policy, c.who, q, 0)
-	if err != nil {
-		return permit, nil, false, err
-	}
-	plan, err := permit.Plan()
-	if err != nil {
-		return permit, nil, false, err
-	}
-	c.from = plan.View.Class().FullName()
-	return permit, s, c.who.Has(identity.Explain) || c.policy.SeesAll(c.who, plan.View.Source()), nil
-}
-
 // View returns the asker's view of a class, by the name at the JSON pointer /class_name.
 func (c *Call) View(name string) (*policy.View, error) {
 	c.asked(name)
@@ -403,9 +349,9 @@ func (c *Call) Estimates(ctx context.Context, views []*policy.View) (map[string]
 }
 
 // bound identifies what a cursor may be used for: one asker, one query, one version of the rules.
-func bound(p *policy.Policy, who identity.Principal, q *query.Find) [32]byte {
+func bound(p *policy.Policy, principal identity.Principal, q *query.Find) [32]byte {
 	digest := q.Digest()
-	doc := value.OfArray([]value.Value{value.OfString(who.ID), value.OfString(who.Tenant), value.OfString(p.Version()), value.OfBytes(string(digest[:]))})
+	doc := value.OfArray([]value.Value{value.OfString(principal.ID), value.OfString(principal.Tenant), value.OfString(p.Version()), value.OfBytes(string(digest[:]))})
 	return sha256.Sum256(doc.AppendJSON(nil))
 }
 

@@ -147,9 +147,9 @@ func (c *Call) sees(ctx context.Context, e change.Effect) (bool, error) {
 	if e.Key == "" || e.Op == write.OpSchema || e.Op == write.OpCall {
 		return true, nil
 	}
-	who := c.who
-	who.Scopes = append(slices.Clone(who.Scopes), identity.Read) // to review is to see: the scope review is enough, and classes and filters hold
-	rows, err := c.gateway.rows(ctx, c.policy, who, &query.Find{Class: e.Class, IDs: []string{e.Key}, Limit: 1}, 0)
+	p := c.who
+	p.Scopes = append(slices.Clone(p.Scopes), identity.Read) // to review is to see: the scope review is enough, and classes and filters hold
+	rows, err := c.gateway.rows(ctx, c.policy, p, &query.Find{Class: e.Class, IDs: []string{e.Key}, Limit: 1}, 0)
 	if err != nil {
 		return false, err
 	}

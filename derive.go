@@ -24,7 +24,7 @@ type Sub struct {
 // existed.
 func (c *Call) Derive(d identity.Derivation) (*Sub, error) {
 	d.Depth = c.gateway.options.Depth
-	who, err := identity.Derive(c.who, d)
+	p, err := identity.Derive(c.who, d)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (c *Call) Derive(d identity.Derivation) (*Sub, error) {
 				Detail: fmt.Sprintf("the filter names a field that %s doesn't have", v.Name()), Suggestion: "get_schema lists the fields"}
 		}
 	}
-	return &Sub{c, who}, nil
+	return &Sub{c, p}, nil
 }
 
 // overlaps refuses lists that name tools which the asker can't call, and such as leave a sub-principal nothing.
@@ -96,7 +96,7 @@ func (c *Call) ofClass(name, at string) (*policy.View, error) {
 func (s *Sub) Who() identity.Principal { return s.who }
 
 // Do is Gateway.Do as the sub-principal, under the call's correlation id.
-func (s *Sub) Do(ctx context.Context, ask Ask, run func(context.Context, *Call) (int, error)) error {
+func (s *Sub) Do(ctx context.Context, ask CallSpec, run func(context.Context, *Call) (int, error)) error {
 	ask.Correlation = s.call.record.Correlation
 	return s.call.gateway.Do(ctx, s.who, ask, run)
 }

@@ -29,7 +29,7 @@ func Example_handler() {
 		fmt.Println(err)
 		return
 	}
-	asUser := func(_ context.Context, who identity.Principal) (string, error) { return "session-of-" + who.Owner, nil }
+	asUser := func(_ context.Context, p identity.Principal) (string, error) { return "session-of-" + p.Owner, nil }
 	teams, err := openapi.Open("teams", openapi.Options{Handler: handler, Credential: openapi.Exchange(asUser)})
 	if err != nil {
 		fmt.Println(err)
@@ -51,7 +51,7 @@ func Example_handler() {
 	agent := identity.Principal{ID: "host:bot", Owner: "ana", Tenant: "web", Scopes: []identity.Scope{identity.Read}}
 	for _, id := range []string{"web", "finance"} {
 		path := value.OfObject([]value.Member{{Name: "id", Value: value.OfString(id)}})
-		err = gateway.Do(context.Background(), agent, bailiwick.Ask{Tool: "call_api_read", Needs: identity.Read}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+		err = gateway.Do(context.Background(), agent, bailiwick.CallSpec{Tool: "call_api_read", Needs: identity.Read}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 			got, err := c.CallAPI(ctx, bailiwick.APIRead{Operation: "getTeam", Arguments: bailiwick.APIArguments{Path: path}})
 			if err == nil {
 				fmt.Println(got.Body)

@@ -50,23 +50,23 @@ type (
 
 // Options are what a Gateway works with.
 type Options struct {
-	Sources  map[string]source.Source // by the name that classes have before the dot
-	Rules    policy.Rules             // the zero Rules show nothing
-	Changes  *change.Queue            // where what agents propose waits for people; nil takes no changes
-	Standing Standing                 // checks again what actions require, when their changes are reviewed and applied; nil applies no change of an action
-	Today    identity.Today           // says who a principal is while its call runs and when its change is applied; nil takes it as it was
-	History  audit.Reader             // reads back what Audit keeps, for people who review; nil shows them nothing of it
-	Actions  map[string]Function      // by the names of actions (do: go): what runs when they are approved; nil for none
-	Audit    audit.Log                // where calls are recorded; nil refuses, for what can't be recorded isn't answered
-	Args     audit.ArgHasher          // hashes arguments for the record; the zero one leaves them out
-	Limits   limit.Options            // the zero Options take the defaults
-	Secret   []byte                   // 32 bytes that seal cursors and hash masked values, the same on all replicas; nil takes random ones
-	Budget   int                      // most bytes of the records of one answer; 0 takes shape.DefaultBudget
-	Memory   int64                    // most bytes that answers in the making take, all together; 0 takes limit.DefaultMemory
-	Price    int64                    // of a million estimated tokens, in millionths of a US dollar; 0 for none
-	Now      func() time.Time         // the clock; nil takes time.Now
-	Log      *slog.Logger             // told of subscribers that panic; nil tells nobody
-	Depth    int                      // most generations of sub-principals below a credential; 0 takes identity.MaxDepth
+	Sources   map[string]source.Source    // by the name that classes have before the dot
+	Rules     policy.Rules                // the zero Rules show nothing
+	Changes   *change.Queue               // where what agents propose waits for people; nil takes no changes
+	Standing  Standing                    // checks again what actions require, when their changes are reviewed and applied; nil applies no change of an action
+	Refresher identity.PrincipalRefresher // says who a principal is while its call runs and when its change is applied; nil takes it as it was
+	History   audit.Reader                // reads back what Audit keeps, for people who review; nil shows them nothing of it
+	Actions   map[string]Function         // by the names of actions (do: go): what runs when they are approved; nil for none
+	Audit     audit.Log                   // where calls are recorded; nil refuses, for what can't be recorded isn't answered
+	Args      audit.ArgHasher             // hashes arguments for the record; the zero one leaves them out
+	Limits    limit.Options               // the zero Options take the defaults
+	Secret    []byte                      // 32 bytes that seal cursors and hash masked values, the same on all replicas; nil takes random ones
+	Budget    int                         // most bytes of the records of one answer; 0 takes shape.DefaultBudget
+	Memory    int64                       // most bytes that answers in the making take, all together; 0 takes limit.DefaultMemory
+	Price     int64                       // of a million estimated tokens, in millionths of a US dollar; 0 for none
+	Now       func() time.Time            // the clock; nil takes time.Now
+	Log       *slog.Logger                // told of subscribers that panic; nil tells nobody
+	Depth     int                         // most generations of sub-principals below a credential; 0 takes identity.MaxDepth
 
 	Observer Observer // is told of every call; nil tells nobody
 }
@@ -164,8 +164,8 @@ func (g *Gateway) Catalogue() []schema.Class { return g.policy.Load().Catalogue(
 func (g *Gateway) Close(ctx context.Context) error { return g.limits.Close(ctx) }
 
 // May reports, by nil, whether who may make a call by the rules in force now: by the gates, scopes and lists.
-func (g *Gateway) May(who identity.Principal, ask Ask) error {
-	return g.policy.Load().May(who, ask.use())
+func (g *Gateway) May(p identity.Principal, ask CallSpec) error {
+	return g.policy.Load().May(p, ask.use())
 }
 
 // Ping reports whether all sources that can tell are reachable.
@@ -183,8 +183,8 @@ func (g *Gateway) Ping(ctx context.Context) error {
 
 // Read answers q for who outside of any tool: for embedding programs. It is admitted, limited and recorded as a
 // call of the tool query_class is.
-func (g *Gateway) Read(ctx context.Context, who identity.Principal, q *query.Find) (page *shape.Page, err error) {
-	err = g.Do(ctx, who, Ask{Tool: "query_class", Needs: identity.Read}, func(ctx context.Context, c *Call) (int, error) {
+func (g *Gateway) Read(ctx context.Context, p identity.Principal, q *query.Find) (page *shape.Page, err error) {
+	err = g.Do(ctx, p, CallSpec{Tool: "query_class", Needs: identity.Read}, func(ctx context.Context, c *Call) (int, error) {
 		page, err = c.Read(ctx, q)
 		return 0, err
 	})
@@ -195,13 +195,13 @@ func (g *Gateway) Read(ctx context.Context, who identity.Principal, q *query.Fin
 }
 
 // prepare takes a query through policy, and finds the source that it reads.
-func (g *Gateway) prepare(p *policy.Policy, who identity.Principal, q query.Query, most int) (policy.Permit, source.Source, error) {
-	permit, err := p.Read(who, q)
+func (g *Gateway) prepare(p *policy.Policy, principal identity.Principal, q query.Query, most int) (policy.Permit, source.Source, error) {
+	permit, err := p.Read(principal, q)
 	if err != nil {
 		return permit, nil, err
 	}
 	if find, ok := q.(*query.Find); ok && find.Cursor != "" {
-		at, err := g.cursors.Open(find.Cursor, bound(p, who, find))
+		at, err := g.cursors.Open(find.Cursor, bound(p, principal, find))
 		if err != nil {
 			return permit, nil, err
 		}
@@ -222,9 +222,9 @@ func (g *Gateway) prepare(p *policy.Policy, who identity.Principal, q query.Quer
 }
 
 // rows takes a query through policy, compile, source and redact. Values have at most so many bytes; 0 takes the budget.
-func (g *Gateway) rows(ctx context.Context, p *policy.Policy, who identity.Principal, q query.Query, most int) (redact.Rows, error) {
+func (g *Gateway) rows(ctx context.Context, p *policy.Policy, principal identity.Principal, q query.Query, most int) (redact.Rows, error) {
 	_, deciding := trace.Start(ctx, "policy")
-	permit, s, err := g.prepare(p, who, q, most)
+	permit, s, err := g.prepare(p, principal, q, most)
 	trace.End(deciding, err)
 	plan, unplanned := permit.Plan()
 	if err = cmp.Or(err, unplanned); err != nil {
@@ -234,6 +234,6 @@ func (g *Gateway) rows(ctx context.Context, p *policy.Policy, who identity.Princ
 	if err != nil {
 		return redact.Rows{}, err
 	}
-	by := fair.Who{Tenant: who.Tenant, Owner: who.Account(), Credential: who.Origin()}
+	by := fair.Who{Tenant: principal.Tenant, Owner: principal.Account(), Credential: principal.Origin()}
 	return redact.Apply(permit, g.masks, fair.InTurn(ctx, g.slots[plan.View.Source()], by, rows, func(err error) (value.Row, error) { return nil, ended(ctx, err) }))
 }

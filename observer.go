@@ -14,14 +14,14 @@ import (
 type Observer interface {
 	// Begin is told of a call before anything is decided about it. The context that it returns is that of the call, so
 	// the spans of its steps (package span) are children of the one in there.
-	Begin(ctx context.Context, who identity.Principal, ask Ask) context.Context
+	Begin(ctx context.Context, who identity.Principal, ask CallSpec) context.Context
 	// End is told what a call came to: its record, after the log has kept it, and its error.
 	End(ctx context.Context, who identity.Principal, r *audit.Record, err error)
 }
 
 // keys are the names of the arguments, sorted, as the record has them: a name that the tool doesn't take can be
 // anything, and is "?" there.
-func (a *Ask) keys() []string {
+func (a *CallSpec) keys() []string {
 	var out []string
 	strange := false
 	for _, m := range a.Arguments.Members() {

@@ -25,8 +25,8 @@ type APIRead struct {
 }
 
 // APIs returns what who sees of each HTTP API by the rules in force now, ordered by name.
-func (g *Gateway) APIs(who identity.Principal) []*calls.Reach {
-	return g.policy.Load().APIs().All(who)
+func (g *Gateway) APIs(p identity.Principal) []*calls.Reach {
+	return g.policy.Load().APIs().All(p)
 }
 
 // APIs returns what the asker sees of each HTTP API, ordered by name.
@@ -78,7 +78,7 @@ func (c *Call) permitted(r APIRead) (calls.Permit, calls.Plan, error) {
 	if err != nil {
 		return calls.Permit{}, calls.Plan{}, err
 	}
-	permit, err := reach.Permit(c.who, calls.Ask{Operation: r.Operation, Arguments: r.Arguments})
+	permit, err := reach.Permit(c.who, calls.Request{Operation: r.Operation, Arguments: r.Arguments})
 	if err != nil {
 		return permit, calls.Plan{}, err
 	}

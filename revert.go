@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Revert implements Desk. The change that takes another one back has the rights of the agent that proposed the other;
+// Revert implements Reviewer. The change that takes another one back has the rights of the agent that proposed the other;
 // neither that agent's human nor the person who asks for it decides about it.
 func (d *desk) Revert(ctx context.Context, id, reason string) (*review.Sheet, error) {
 	return d.sheet(ctx, "revert", id, audit.Proposed, func(ctx context.Context, c *Call, found *change.Change) (*change.Change, error) {

@@ -7,12 +7,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 )
 
-// A Desk is what people do about changes: each method is a call of its own, admitted by the scope review and a human
+// A Reviewer is what people do about changes: each method is a call of its own, admitted by the scope review and a human
 // credential, limited and recorded like those of tools. Every door to people uses it, and no tool has it.
 //
 // Errors are problem.Errors: NotFound for a change that isn't there or that the person may not see, PermissionDenied for
 // what the person may not decide (with the reason), Conflict where somebody was faster or the digest is another one.
-type Desk interface {
+type Reviewer interface {
 	// Queue returns the changes that f asks for as the person sees them, the newest first, and whether there are more.
 	Queue(ctx context.Context, f change.Filter) (rows []review.Row, more bool, err error)
 	// Counts returns how many changes stand in each state.

@@ -26,14 +26,14 @@ func (g *Gateway) stands(ctx context.Context, p *policy.Policy, c *change.Change
 	if !g.ofAction(c) {
 		return nil
 	}
-	who, err := g.today(ctx, c.Agent)
+	principal, err := g.today(ctx, c.Agent)
 	if err != nil {
 		return gone(err, "the credential of the agent is no longer good")
 	}
 	if g.options.Standing == nil {
 		return &problem.Error{Code: problem.PermissionDenied, Kind: "action", Detail: "this gateway can't check again what the action requires"}
 	}
-	return g.options.Standing(ctx, &Call{gateway: g, who: who, policy: p, record: &audit.Record{}}, c)
+	return g.options.Standing(ctx, &Call{gateway: g, who: principal, policy: p, record: &audit.Record{}}, c)
 }
 
 // fallen is the outcome of a change that its action would no longer propose: it is stale, for the records that say so may

@@ -9,8 +9,8 @@ import (
 const tokenBytes = 4
 
 // asker returns whose allowances who draws from: those of the credential, for one who was derived as well.
-func asker(who identity.Principal) limit.Asker {
-	return limit.Asker{Owner: who.Account(), Token: who.Origin(), Depth: who.Depth}
+func asker(p identity.Principal) limit.Asker {
+	return limit.Asker{Owner: p.Account(), Token: p.Origin(), Depth: p.Depth}
 }
 
 // used is what the call has used with an answer of so many bytes.

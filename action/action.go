@@ -20,21 +20,21 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A Do is what an action does.
-type Do string
+// A Kind is what an action does.
+type Kind string
 
 // What actions do. HTTP is an operation of an API source, SQL a statement of the owner's, Go a function of the program.
 const (
-	Create Do = "create"
-	Update Do = "update"
-	Delete Do = "delete"
-	SQL    Do = "sql"
-	HTTP   Do = "http"
-	Go     Do = "go"
+	Create Kind = "create"
+	Update Kind = "update"
+	Delete Kind = "delete"
+	SQL    Kind = "sql"
+	HTTP   Kind = "http"
+	Go     Kind = "go"
 )
 
 // Dos are all of them.
-func Dos() []Do { return []Do{Create, Update, Delete, SQL, HTTP, Go} }
+func Dos() []Kind { return []Kind{Create, Update, Delete, SQL, HTTP, Go} }
 
 // A Declaration is an action as its owner writes it. A template is a value in which {"$cel": text} stands for what CEL
 // says of input, record, the lookups, now and principal.
@@ -44,7 +44,7 @@ type Declaration struct {
 	Title       string      // for people; "" takes the name
 	Description string      // for agents
 	Summary     value.Value // template of the line that reviewers read first; Null leaves it to what is written
-	Do          Do
+	Do          Kind
 
 	Input     value.Value // the JSON Schema of the arguments, an Object; Null for none
 	Record    value.Value // template of the id of the record that it is about; Null leaves it to the caller

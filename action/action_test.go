@@ -137,7 +137,7 @@ func TestRequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	who := identity.Principal{ID: "token:1", Kind: identity.Agent, Owner: "ann"}
+	principal := identity.Principal{ID: "token:1", Kind: identity.Agent, Owner: "ann"}
 	for _, tt := range []struct{ name, record, in, want string }{
 		{"create_issue", "", `{"title": "A", "type": "Epic"}`, `{"op":"create","class":"app.issues","data":{"title":"A","type":"Epic","status":"Todo","author":"token:1","custom":{"made":{"by":"agent","size":1},"tags":["x",null]}}} title Create Epic: A mode review`},
 		{"create_issue", "", `{"title": "A", "type": "Story", "parentId": "` + a1 + `", "hours": 0.1}`, `{"op":"create","class":"app.issues","data":{"title":"A","type":"Story","status":"Todo","parent_id":"` + a1 + `","hours":0.1,"author":"token:1","project_id":"p1","custom":{"made":{"by":"agent","size":1},"tags":["x",0.1]}}} title Create Story: A mode review`},
@@ -175,7 +175,7 @@ func TestRequest(t *testing.T) {
 		{"refund", "", `{}`, `{"op":"call","source":"billing","operation":"refund","request":{"body":{"why":"x"}}}`},
 	} {
 		a := called(set, tt.name)
-		r, err := a.Request(t.Context(), Call{Who: who, Record: tt.record, Input: object(t, tt.in), Now: time.Date(2026, 1, 31, 13, 0, 0, 1, time.UTC), Reader: seen})
+		r, err := a.Request(t.Context(), Call{Who: principal, Record: tt.record, Input: object(t, tt.in), Now: time.Date(2026, 1, 31, 13, 0, 0, 1, time.UTC), Reader: seen})
 		got := ""
 		if err != nil {
 			p := problem.Of(err)

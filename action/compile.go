@@ -38,14 +38,14 @@ const (
 )
 
 // A Fault is one thing that is wrong with a declaration.
-type Fault struct {
+type DeclarationFault struct {
 	On, Action string   // as declared
 	Key        []string // below the action: "set", "title"
 	Message    string
 }
 
 // Error returns the place and the message.
-func (f *Fault) Error() string {
+func (f *DeclarationFault) Error() string {
 	return "classes." + f.On + ".actions." + strings.Join(append([]string{f.Action}, f.Key...), ".") + ": " + f.Message
 }
 
@@ -109,7 +109,7 @@ type builder struct {
 }
 
 func (b *builder) wrong(at []string, format string, args ...any) {
-	b.errs = append(b.errs, &Fault{b.Declaration.On, b.Name, slices.Clone(at), fmt.Sprintf(format, args...)})
+	b.errs = append(b.errs, &DeclarationFault{b.Declaration.On, b.Name, slices.Clone(at), fmt.Sprintf(format, args...)})
 }
 
 func (b *builder) build() {
@@ -180,7 +180,7 @@ func (b *builder) scope() {
 
 // target looks at what belongs to one Do alone.
 func (b *builder) target() {
-	needs := func(key, text string, of Do) {
+	needs := func(key, text string, of Kind) {
 		switch {
 		case b.Do == of && strings.TrimSpace(text) == "":
 			b.wrong([]string{key}, "do: %s needs it", of)

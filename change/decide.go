@@ -12,21 +12,21 @@ import (
 
 // Eligible reports, by nil, whether who may decide about c at all: a human credential with the scope review, with a name,
 // and neither the human behind the agent nor who asked for the change, unless the queue allows that.
-func (q *Queue) Eligible(who identity.Principal, c *Change) error {
+func (q *Queue) Eligible(p identity.Principal, c *Change) error {
 	refuse := func(kind, detail string) error {
 		return &problem.Error{Code: problem.PermissionDenied, Kind: kind, Detail: detail}
 	}
-	by := PartyOf(who)
+	by := PartyOf(p)
 	switch {
-	case who.Kind != identity.Human || who.Above != nil:
+	case p.Kind != identity.Human || p.Above != nil:
 		return refuse("not_human", "only a person can decide about a change")
-	case !who.Has(identity.Review):
+	case !p.Has(identity.Review):
 		return &problem.Error{Code: problem.PermissionDenied, Kind: "scope", Scope: string(identity.Review), Detail: "deciding about a change needs the scope review"}
 	case by.Human() == "":
 		return refuse("no_owner", "the credential doesn't say which person it belongs to")
 	case q.o.Single:
 		return nil
-	case by.Human() == c.Agent.Human() || who.ID == cmp.Or(c.Agent.Origin, c.Agent.Principal):
+	case by.Human() == c.Agent.Human() || p.ID == cmp.Or(c.Agent.Origin, c.Agent.Principal):
 		return refuse("four_eyes", "the change was proposed by an agent of yours: another person decides about it")
 	case c.Asker != nil && by.Human() == c.Asker.Human():
 		return refuse("four_eyes", "you asked for this change: another person decides about it")
@@ -44,15 +44,15 @@ type Verdict struct {
 // Approve notes that who approves what v.Digest stands for, and lets the change through when enough people have. It
 // refuses who has approved it already, another digest than the change's now, and who isn't Eligible. Breaking the glass
 // takes the scope operator and a comment, and no one else's approval.
-func (q *Queue) Approve(ctx context.Context, id string, who identity.Principal, v Verdict) (*Change, error) {
+func (q *Queue) Approve(ctx context.Context, id string, p identity.Principal, v Verdict) (*Change, error) {
 	c, err := q.Get(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	if err := q.mayApprove(c, who, v); err != nil {
+	if err := q.mayApprove(c, p, v); err != nil {
 		return nil, err
 	}
-	by := PartyOf(who)
+	by := PartyOf(p)
 	d := Decision{By: by, Approve: true, Digest: v.Digest, Comment: v.Comment, Broken: v.Broken, Single: q.own(by, c)}
 	if d.At, err = q.store.Now(ctx); err != nil {
 		return nil, failed(err)
@@ -68,13 +68,13 @@ func (q *Queue) Approve(ctx context.Context, id string, who identity.Principal, 
 	return c, nil
 }
 
-func (q *Queue) mayApprove(c *Change, who identity.Principal, v Verdict) error {
-	err := q.Eligible(who, c)
+func (q *Queue) mayApprove(c *Change, principal identity.Principal, v Verdict) error {
+	err := q.Eligible(principal, c)
 	p := problem.Of(err)
 	switch {
 	case err != nil && !(v.Broken && p.Kind == "four_eyes"):
 		return err
-	case v.Broken && !who.Has(identity.Operator):
+	case v.Broken && !principal.Has(identity.Operator):
 		return &problem.Error{Code: problem.PermissionDenied, Kind: "scope", Scope: string(identity.Operator), Detail: "breaking the glass needs the scope operator"}
 	case v.Broken && strings.TrimSpace(v.Comment) == "":
 		return &problem.Error{Code: problem.InvalidArgument, Pointer: "/reason", Detail: "breaking the glass needs a reason"}
@@ -82,7 +82,7 @@ func (q *Queue) mayApprove(c *Change, who identity.Principal, v Verdict) error {
 		return &problem.Error{Code: problem.Conflict, Kind: "state", Detail: "the change is " + string(c.State) + ": it doesn't wait for approval"}
 	case v.Digest != c.Digest:
 		return &problem.Error{Code: problem.Conflict, Kind: "digest", Pointer: "/digest", Detail: "the change is not what you looked at", Suggestion: "look at it again"}
-	case slices.Contains(c.Approvers(), PartyOf(who).Human()) && !v.Broken:
+	case slices.Contains(c.Approvers(), PartyOf(principal).Human()) && !v.Broken:
 		return &problem.Error{Code: problem.Conflict, Kind: "decided", Detail: "you have approved this change already: another person has to"}
 	}
 	return nil
@@ -118,16 +118,16 @@ func (c *Change) Approvers() []string {
 }
 
 // Reject ends c for good. Anybody who is Eligible may; the reason reaches the agent.
-func (q *Queue) Reject(ctx context.Context, id string, who identity.Principal, reason string) (*Change, error) {
+func (q *Queue) Reject(ctx context.Context, id string, p identity.Principal, reason string) (*Change, error) {
 	c, err := q.Get(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	// The agent's own human may always stop it: a refusal needs no second pair of eyes.
-	if err := q.Eligible(who, c); err != nil && problem.Of(err).Kind != "four_eyes" {
+	if err := q.Eligible(p, c); err != nil && problem.Of(err).Kind != "four_eyes" {
 		return nil, err
 	}
-	by := PartyOf(who)
+	by := PartyOf(p)
 	d := Decision{By: by, Digest: c.Digest, Comment: reason}
 	if d.At, err = q.store.Now(ctx); err != nil {
 		return nil, failed(err)
@@ -137,7 +137,7 @@ func (q *Queue) Reject(ctx context.Context, id string, who identity.Principal, r
 }
 
 // Comment notes what a person says about a change. The caller has seen that who may see it.
-func (q *Queue) Comment(ctx context.Context, id string, who identity.Principal, text string) (*Change, error) {
+func (q *Queue) Comment(ctx context.Context, id string, p identity.Principal, text string) (*Change, error) {
 	c, err := q.Get(ctx, id)
 	if err != nil {
 		return nil, err
@@ -149,18 +149,18 @@ func (q *Queue) Comment(ctx context.Context, id string, who identity.Principal, 
 	if err != nil {
 		return nil, failed(err)
 	}
-	by := PartyOf(who)
+	by := PartyOf(p)
 	c.Comments = append(c.Comments, Comment{By: by, Text: text, At: at})
-	return c, q.move(ctx, c, EventCommented, Step{By: who.Owner, Comment: text, Actor: q.actor(by)}, Guard{})
+	return c, q.move(ctx, c, EventCommented, Step{By: p.Owner, Comment: text, Actor: q.actor(by)}, Guard{})
 }
 
 // Cancel takes back a change that who has proposed. Of another principal's it says that there is none.
-func (q *Queue) Cancel(ctx context.Context, id string, who identity.Principal) (*Change, error) {
-	c, err := q.GetOf(ctx, id, Of{Principal: who.ID})
+func (q *Queue) Cancel(ctx context.Context, id string, p identity.Principal) (*Change, error) {
+	c, err := q.GetOf(ctx, id, Of{Principal: p.ID})
 	if err != nil {
 		return nil, err
 	}
-	return c, q.move(ctx, c, EventCancelled, Step{By: who.Name, Actor: q.actor(PartyOf(who))}, Guard{})
+	return c, q.move(ctx, c, EventCancelled, Step{By: p.Name, Actor: q.actor(PartyOf(p))}, Guard{})
 }
 
 // Renew gives a pending or stale change a new preview, which the caller has made: another digest, another time to live,
@@ -173,18 +173,18 @@ func (q *Queue) Renew(ctx context.Context, c *Change, p Preview, by identity.Pri
 }
 
 // Settle says what became of a change whose target did not answer. Anybody who is Eligible may.
-func (q *Queue) Settle(ctx context.Context, id string, who identity.Principal, applied bool, reason string) (*Change, error) {
+func (q *Queue) Settle(ctx context.Context, id string, p identity.Principal, applied bool, reason string) (*Change, error) {
 	c, err := q.Get(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	if err := q.Eligible(who, c); err != nil {
+	if err := q.Eligible(p, c); err != nil {
 		return nil, err
 	}
 	if c.State != Unknown {
 		return nil, &problem.Error{Code: problem.Conflict, Kind: "state", Detail: "the change is " + string(c.State) + ": there is nothing to settle"}
 	}
-	by, event := PartyOf(who), EventFailed
+	by, event := PartyOf(p), EventFailed
 	if applied {
 		event = EventApplied
 	}

@@ -45,8 +45,8 @@ func (q *Queue) Store() Store { return q.store }
 func (q *Queue) Single() bool { return q.o.Single }
 
 // PartyOf returns who as a change keeps it.
-func PartyOf(who identity.Principal) Party {
-	return Party{Principal: who.ID, Name: who.Name, Kind: string(who.Kind), Owner: who.Owner, Origin: who.Origin(), Tenant: who.Tenant, TokenID: who.TokenID, Frozen: identity.Freeze(who)}
+func PartyOf(p identity.Principal) Party {
+	return Party{Principal: p.ID, Name: p.Name, Kind: string(p.Kind), Owner: p.Owner, Origin: p.Origin(), Tenant: p.Tenant, TokenID: p.TokenID, Frozen: identity.Freeze(p)}
 }
 
 // Human returns the name of the human that p is or acts for, as it is compared: another spelling is not a second voice.

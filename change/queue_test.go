@@ -235,12 +235,12 @@ func TestMost(t *testing.T) {
 	h := newHall(t, change.Options{Most: 5})
 	filed := 0
 	for i := range 18 {
-		who := bot
-		who.Owner = []string{"ana", "ANA", "ａｎａ", "an\u200ba"}[i%4]
+		p := bot
+		p.Owner = []string{"ana", "ANA", "ａｎａ", "an\u200ba"}[i%4]
 		if i%2 == 1 {
-			who.ID = fmt.Sprint("token:", i)
+			p.ID = fmt.Sprint("token:", i)
 		}
-		sub, err := identity.Derive(who, identity.Derivation{Name: fmt.Sprint("c", i), Scopes: who.Scopes})
+		sub, err := identity.Derive(p, identity.Derivation{Name: fmt.Sprint("c", i), Scopes: p.Scopes})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -318,8 +318,8 @@ func TestBreakGlass(t *testing.T) {
 func TestApprovals(t *testing.T) {
 	h, ctx := newHall(t, change.Options{}), t.Context()
 	c := h.propose(2)
-	approve := func(who identity.Principal, digest string) string {
-		_, err := h.Approve(ctx, c.ID, who, change.Verdict{Digest: digest})
+	approve := func(p identity.Principal, digest string) string {
+		_, err := h.Approve(ctx, c.ID, p, change.Verdict{Digest: digest})
 		return kind(err)
 	}
 	state := func() change.State {

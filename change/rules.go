@@ -26,7 +26,7 @@ type Rule struct {
 //
 // A rule that can't be evaluated holds: care is the side to err on. A mode of allow, of a class or of a rule, holds where
 // no other rule says review or asks for approvals; deny holds always.
-func Judge(c *Change, rules []Rule, who identity.Principal, asked write.Mode) {
+func Judge(c *Change, rules []Rule, p identity.Principal, asked write.Mode) {
 	c.Op, c.Classes, c.Fields, c.Rows = facts(c)
 	c.Risk = assess(c)
 	seen := expression.Facts{Op: string(c.Op), Classes: c.Classes, Fields: c.Fields, Rows: c.Rows, Action: c.Action, Tool: c.Tool, Source: c.Source, Risk: string(c.Risk)}
@@ -39,7 +39,7 @@ func Judge(c *Change, rules []Rule, who identity.Principal, asked write.Mode) {
 	for i := range rules {
 		r := &rules[i]
 		if r.When != nil {
-			if holds, err := r.When.Holds(seen, who); err == nil && !holds {
+			if holds, err := r.When.Holds(seen, p); err == nil && !holds {
 				continue
 			}
 		}

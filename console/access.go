@@ -46,7 +46,7 @@ func (c *Console) access(v *visit) error {
 	q := v.r.URL.Query()
 	p := accessPage{Choices: rows, As: q.Get("as"), Open: q.Get("class"), Tool: q.Get("tool"), Class: q.Get("on"), Field: q.Get("field")}
 	if p.As != "" {
-		ask := bailiwick.Ask{Tool: "console/view_as", Needs: identity.Operator, Correlation: v.correlation}
+		ask := bailiwick.CallSpec{Tool: "console/view_as", Needs: identity.Operator, Correlation: v.correlation}
 		err := c.options.Admit(v.ctx(), v.who, ask, func(context.Context) error { return c.viewAs(&p) })
 		if err != nil {
 			return err
@@ -68,7 +68,7 @@ func (c *Console) viewAs(p *accessPage) error {
 	if i < 0 {
 		return problem.New(problem.NotFound, "There is no such token, or it is no longer good.")
 	}
-	who, err := p.Choices[i].Principal()
+	principal, err := p.Choices[i].Principal()
 	if err != nil {
 		return err
 	}
@@ -76,10 +76,10 @@ func (c *Console) viewAs(p *accessPage) error {
 	if err != nil {
 		return err
 	}
-	d := regime.Describe(who)
+	d := regime.Describe(principal)
 	p.Who, p.Names, p.All = &d, regime.Names(), regime.Tools()
 	for _, name := range p.All {
-		p.Tools = append(p.Tools, allowance{name, regime.ToolVerdict(who, name)})
+		p.Tools = append(p.Tools, allowance{name, regime.ToolVerdict(principal, name)})
 	}
 	for k := range d.Classes {
 		if d.Classes[k].Class == p.Open {
@@ -87,9 +87,9 @@ func (c *Console) viewAs(p *accessPage) error {
 		}
 	}
 	if p.Tool != "" {
-		verdict := regime.WouldPermit(who, p.Tool, p.Class)
+		verdict := regime.WouldPermit(principal, p.Tool, p.Class)
 		if verdict.Allowed && p.Class != "" && p.Field != "" {
-			verdict = regime.FieldVerdict(who, p.Class, p.Field)
+			verdict = regime.FieldVerdict(principal, p.Class, p.Field)
 		}
 		p.Verdict = &verdict
 	}

@@ -127,22 +127,22 @@ func stages(s *review.Sheet) []stage {
 }
 
 // deeds are what can be done to one change, by the last part of the address.
-func (c *Console) deeds() map[string]func(d bailiwick.Desk, v *visit) (*review.Sheet, error) {
+func (c *Console) deeds() map[string]func(d bailiwick.Reviewer, v *visit) (*review.Sheet, error) {
 	text := func(v *visit) string { return v.r.PostForm.Get("text") }
 	id := func(v *visit) string { return v.r.PathValue("id") }
 	digest := func(v *visit) string { return v.r.PostForm.Get("digest") }
-	return map[string]func(d bailiwick.Desk, v *visit) (*review.Sheet, error){
-		"approve": func(d bailiwick.Desk, v *visit) (*review.Sheet, error) {
+	return map[string]func(d bailiwick.Reviewer, v *visit) (*review.Sheet, error){
+		"approve": func(d bailiwick.Reviewer, v *visit) (*review.Sheet, error) {
 			return d.Approve(v.ctx(), id(v), digest(v), text(v))
 		},
-		"break-glass": func(d bailiwick.Desk, v *visit) (*review.Sheet, error) {
+		"break-glass": func(d bailiwick.Reviewer, v *visit) (*review.Sheet, error) {
 			return d.BreakGlass(v.ctx(), id(v), digest(v), text(v))
 		},
-		"reject":  func(d bailiwick.Desk, v *visit) (*review.Sheet, error) { return d.Reject(v.ctx(), id(v), text(v)) },
-		"comment": func(d bailiwick.Desk, v *visit) (*review.Sheet, error) { return d.Comment(v.ctx(), id(v), text(v)) },
-		"renew":   func(d bailiwick.Desk, v *visit) (*review.Sheet, error) { return d.Renew(v.ctx(), id(v)) },
-		"revert":  func(d bailiwick.Desk, v *visit) (*review.Sheet, error) { return d.Revert(v.ctx(), id(v), text(v)) },
-		"settle": func(d bailiwick.Desk, v *visit) (*review.Sheet, error) {
+		"reject":  func(d bailiwick.Reviewer, v *visit) (*review.Sheet, error) { return d.Reject(v.ctx(), id(v), text(v)) },
+		"comment": func(d bailiwick.Reviewer, v *visit) (*review.Sheet, error) { return d.Comment(v.ctx(), id(v), text(v)) },
+		"renew":   func(d bailiwick.Reviewer, v *visit) (*review.Sheet, error) { return d.Renew(v.ctx(), id(v)) },
+		"revert":  func(d bailiwick.Reviewer, v *visit) (*review.Sheet, error) { return d.Revert(v.ctx(), id(v), text(v)) },
+		"settle": func(d bailiwick.Reviewer, v *visit) (*review.Sheet, error) {
 			applied := v.r.PostForm.Get("applied")
 			if applied != "yes" && applied != "no" {
 				return nil, problem.New(problem.InvalidArgument, "Say whether the change was applied.")

@@ -1,7 +1,7 @@
 // Package console is the web page where people review changes, read the audit, and see what tools and views a principal
 // has.
 //
-// It is a door to people, as server is one to agents: it stands before a Desk and after it, and computes no right. Pages
+// It is a door to people, as server is one to agents: it stands before a Reviewer and after it, and computes no right. Pages
 // are made here and work without a script; the scripts that come with them only make them live. It lets in a person with
 // a right to something here, over a session of theirs. It refuses a form that is not one of its own pages', shows what
 // agents wrote as text and nothing else, and tells nobody why it failed.
@@ -35,12 +35,12 @@ const Path = "/console"
 // streams is how many pages can be live at a time.
 const streams = 500
 
-// Options are what a Console works with. Desk, Credentials and Admit are needed; a page whose part is nil isn't there.
+// Options are what a Console works with. Reviewer, Credentials and Admit are needed; a page whose part is nil isn't there.
 type Options struct {
-	Desk        func(who identity.Principal, correlation string) bailiwick.Desk
+	Reviewer    func(who identity.Principal, correlation string) bailiwick.Reviewer
 	Credentials identity.Authenticator    // asked anew for each request
 	Allow       func(*http.Request) error // refuses names of hosts that /mcp doesn't take; nil refuses none
-	Admit       Admit                     // what pages that ask no Desk are admitted, limited and recorded by
+	Admit       Admit                     // what pages that ask no Reviewer are admitted, limited and recorded by
 
 	Audit    audit.Reader
 	Exposure func() (*policyreport.Regime, error) // of the rules in force; its page needs Tokens, too
@@ -61,7 +61,7 @@ type Options struct {
 
 // Admit makes run a call of who: it is refused, limited and recorded as calls of tools are. It returns run's error, or
 // the *problem.Error for which run was not run or its answer isn't given.
-type Admit func(ctx context.Context, who identity.Principal, ask bailiwick.Ask, run func(context.Context) error) error
+type Admit func(ctx context.Context, who identity.Principal, ask bailiwick.CallSpec, run func(context.Context) error) error
 
 // Tokens is what the console needs of identity.Tokens.
 type Tokens interface {
@@ -94,7 +94,7 @@ type Console struct {
 
 // New returns a Console with o. It opens nothing; see Handler.
 func New(o Options) (*Console, error) {
-	if o.Desk == nil || o.Credentials == nil || o.Admit == nil {
+	if o.Reviewer == nil || o.Credentials == nil || o.Admit == nil {
 		return nil, errors.New("console: Desk, Credentials and Admit must be set")
 	}
 	c := &Console{options: o, log: cmp.Or(o.Log, slog.Default()), now: o.Now}

@@ -55,8 +55,8 @@ func TestSignedOutEverywhere(t *testing.T) {
 	var used once.Store
 	w := newWorld(t, newDrawers(), func(o *console.Options) { used = o.Used })
 	again := func(s once.Store) *browser {
-		o := console.Options{Desk: func(who identity.Principal, _ string) bailiwick.Desk { return desk{w.drawers, who} }, Credentials: w.tokens, Tokens: w.tokens,
-			Key: make([]byte, 32), Used: s, Log: slog.New(slog.DiscardHandler), Admit: func(ctx context.Context, _ identity.Principal, _ bailiwick.Ask, run func(context.Context) error) error {
+		o := console.Options{Reviewer: func(p identity.Principal, _ string) bailiwick.Reviewer { return desk{w.drawers, p} }, Credentials: w.tokens, Tokens: w.tokens,
+			Key: make([]byte, 32), Used: s, Log: slog.New(slog.DiscardHandler), Admit: func(ctx context.Context, _ identity.Principal, _ bailiwick.CallSpec, run func(context.Context) error) error {
 				return run(ctx)
 			}}
 		c, err := console.New(o)
@@ -357,7 +357,7 @@ func TestNothingTold(t *testing.T) {
 		t.Error("the log has nothing of it:", w.log)
 	}
 	broken := newWorld(t, d, func(o *console.Options) {
-		o.Desk = func(identity.Principal, string) bailiwick.Desk { panic("secret state of mind") }
+		o.Reviewer = func(identity.Principal, string) bailiwick.Reviewer { panic("secret state of mind") }
 	})
 	got = broken.signedIn(t, "rosa").get("/console/changes")
 	if got.status != 500 || strings.Contains(got.body, "secret") {

@@ -53,7 +53,7 @@ func (c *Console) delivering(v *visit, tool string, do func(context.Context) err
 	if v.who.Tenant != "" {
 		return &problem.Error{Code: problem.PermissionDenied, Kind: "tenant", Detail: "Notifications are of all tenants: they are for people of none."}
 	}
-	return c.options.Admit(v.ctx(), v.who, bailiwick.Ask{Tool: tool, Needs: identity.Operator, Correlation: v.correlation}, do)
+	return c.options.Admit(v.ctx(), v.who, bailiwick.CallSpec{Tool: tool, Needs: identity.Operator, Correlation: v.correlation}, do)
 }
 
 // notifications shows how each webhook stands, and what it was sent.

@@ -156,10 +156,10 @@ func chips(a asked, counts map[change.State]int) []chip {
 	return out
 }
 
-func (c *Console) rows(who identity.Principal, all []review.Row) []row {
+func (c *Console) rows(p identity.Principal, all []review.Row) []row {
 	out := make([]row, len(all))
 	for i, r := range all {
-		out[i] = row{Row: r, Batch: inBatch(r, who), Stale: r.State == change.Stale,
+		out[i] = row{Row: r, Batch: inBatch(r, p), Stale: r.State == change.Stale,
 			Soon: !r.State.Ended() && r.Expires.Sub(c.now()) < time.Hour}
 	}
 	return out
@@ -167,8 +167,8 @@ func (c *Console) rows(who identity.Principal, all []review.Row) []row {
 
 // inBatch reports whether r may be approved along with others: what is stale, risky or the viewer's own agent's wants a
 // look of its own.
-func inBatch(r review.Row, who identity.Principal) bool {
-	return r.State == change.Pending && r.Risk != change.High && !r.Mine && identity.Person(r.Owner) != who.Person()
+func inBatch(r review.Row, p identity.Principal) bool {
+	return r.State == change.Pending && r.Risk != change.High && !r.Mine && identity.Person(r.Owner) != p.Person()
 }
 
 // grouped puts changes of one shape together, where three or more are on the page, in the place of the first.

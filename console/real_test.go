@@ -24,7 +24,7 @@ import (
 // house is the demo's tracker behind a whole gateway, as "bailiwick serve" makes it.
 type house struct {
 	*world
-	plant *app.Plant
+	plant *app.App
 	db    *sql.DB // the tracker, as others write to it
 	agent identity.Principal
 }
@@ -113,7 +113,7 @@ func (h *house) retitle(t testing.TB, issue, title string) (change string) {
 	t.Helper()
 	doc := value.OfObject([]value.Member{{Name: "title", Value: value.OfString(title)}})
 	w := &write.Update{Class: "issues", ID: issue, Data: doc}
-	err := h.plant.Gateway.Do(t.Context(), h.agent, bailiwick.Ask{Tool: "update_object", Needs: identity.Write, Writes: policy.WriteRaw, Proposes: true, Correlation: "c1"},
+	err := h.plant.Gateway.Do(t.Context(), h.agent, bailiwick.CallSpec{Tool: "update_object", Needs: identity.Write, Writes: policy.WriteRaw, Proposes: true, Correlation: "c1"},
 		func(ctx context.Context, c *bailiwick.Call) (int, error) {
 			s, err := c.Propose(ctx, write.Request{Writes: []write.Write{w}, Tool: "update_object", Reason: "The title says too little.", Input: doc})
 			if err == nil {

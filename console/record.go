@@ -89,7 +89,7 @@ func (c *Console) record(v *visit) error {
 		s.Before = n
 	}
 	p.Any = s.Agent+s.Tool+s.Class+s.Outcome+s.Text != ""
-	ask := bailiwick.Ask{Tool: "console/audit", Needs: identity.Audit, Correlation: v.correlation}
+	ask := bailiwick.CallSpec{Tool: "console/audit", Needs: identity.Audit, Correlation: v.correlation}
 	err := c.options.Admit(v.ctx(), v.who, ask, func(ctx context.Context) (err error) {
 		if p.Found, err = usagelog.Run(ctx, c.options.Audit, s); err != nil || c.options.Tokens == nil || !v.who.Has(identity.Operator) {
 			return err

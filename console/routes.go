@@ -78,7 +78,7 @@ type visit struct {
 func (v *visit) ctx() context.Context { return v.r.Context() }
 
 // desk is what the visitor does about changes.
-func (c *Console) desk(v *visit) bailiwick.Desk { return c.options.Desk(v.who, v.correlation) }
+func (c *Console) desk(v *visit) bailiwick.Reviewer { return c.options.Reviewer(v.who, v.correlation) }
 
 // formSize is how much a form may send.
 const formSize = 256 << 10
@@ -123,11 +123,11 @@ func (c *Console) recognise(v *visit) error {
 	if err != nil {
 		return err
 	}
-	who, err := c.authenticate(v.r, s.Credential)
+	p, err := c.authenticate(v.r, s.Credential)
 	if err != nil {
 		return err
 	}
-	v.session, v.who = s, who
+	v.session, v.who = s, p
 	if renewed {
 		http.SetCookie(v.w, c.cookie(v.r, s))
 	}
@@ -136,14 +136,14 @@ func (c *Console) recognise(v *visit) error {
 
 // authenticate returns who shows a credential, where they may be here.
 func (c *Console) authenticate(r *http.Request, credential string) (identity.Principal, error) {
-	who, err := c.options.Credentials.Authenticate(r.Context(), credential, remoteOf(r))
+	p, err := c.options.Credentials.Authenticate(r.Context(), credential, remoteOf(r))
 	if err != nil {
 		return identity.Principal{}, err
 	}
-	if who.Kind == identity.Human {
+	if p.Kind == identity.Human {
 		for _, s := range rights() {
-			if who.Has(s) {
-				return who, nil
+			if p.Has(s) {
+				return p, nil
 			}
 		}
 	}

@@ -104,7 +104,7 @@ func (c *Console) signIn(v *visit) error {
 			return c.signInWith(v, p, http.StatusForbidden)
 		}
 	}
-	who, err := c.authenticate(v.r, credential)
+	principal, err := c.authenticate(v.r, credential)
 	if problem.CodeOf(err) == problem.Unauthorized {
 		c.log.InfoContext(v.ctx(), "console: sign-in refused", "kind", problem.Of(err).Kind, "remote", remoteOf(v.r))
 		p.Wrong = "That token doesn't sign in here. It must be a person's, valid now, with the scope review, audit or operator."
@@ -115,13 +115,13 @@ func (c *Console) signIn(v *visit) error {
 	}
 	needs := identity.Operator
 	for _, s := range rights() {
-		if who.Has(s) {
+		if principal.Has(s) {
 			needs = s
 			break
 		}
 	}
-	v.who = who
-	err = c.options.Admit(v.ctx(), who, bailiwick.Ask{Tool: "console/sign_in", Needs: needs, Correlation: v.correlation}, noRun)
+	v.who = principal
+	err = c.options.Admit(v.ctx(), principal, bailiwick.CallSpec{Tool: "console/sign_in", Needs: needs, Correlation: v.correlation}, noRun)
 	if err != nil {
 		return err
 	}

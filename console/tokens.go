@@ -29,7 +29,7 @@ type tokenRow struct {
 
 func (c *Console) tokenRows(v *visit) ([]tokenRow, error) {
 	var all []identity.Token
-	ask := bailiwick.Ask{Tool: "console/tokens", Needs: identity.Operator, Correlation: v.correlation}
+	ask := bailiwick.CallSpec{Tool: "console/tokens", Needs: identity.Operator, Correlation: v.correlation}
 	err := c.options.Admit(v.ctx(), v.who, ask, func(run context.Context) (err error) {
 		all, err = c.options.Tokens.List(run, v.who)
 		return err
@@ -83,7 +83,7 @@ func (c *Console) tokens(v *visit) error {
 
 // revoke ends a token.
 func (c *Console) revoke(v *visit) error {
-	ask := bailiwick.Ask{Tool: "console/revoke_token", Needs: identity.Operator, Correlation: v.correlation}
+	ask := bailiwick.CallSpec{Tool: "console/revoke_token", Needs: identity.Operator, Correlation: v.correlation}
 	err := c.options.Admit(v.ctx(), v.who, ask, func(run context.Context) error {
 		return c.options.Tokens.Revoke(run, v.who, v.r.PathValue("id"))
 	})

@@ -129,11 +129,11 @@ func shownOf(s review.Shown) pill {
 }
 
 // whoName is what a person is called.
-func whoName(who identity.Principal) string { return cmp.Or(who.Owner, who.Name, who.ID) }
+func whoName(p identity.Principal) string { return cmp.Or(p.Owner, p.Name, p.ID) }
 
 // initial is the first letter of that.
-func initial(who identity.Principal) string {
-	r, _ := utf8.DecodeRuneInString(whoName(who))
+func initial(p identity.Principal) string {
+	r, _ := utf8.DecodeRuneInString(whoName(p))
 	return sanitize.Plain(string(unicode.ToUpper(r)), 1)
 }
 

@@ -39,12 +39,12 @@ func newWorld(t testing.TB, d *drawers, change func(*console.Options)) *world {
 	t.Cleanup(func() { store.Close() })
 	w := &world{drawers: d, tokens: identity.NewTokens(identity.TokenOptions{Store: store}), log: &strings.Builder{}}
 	o := console.Options{
-		Desk:        func(who identity.Principal, _ string) bailiwick.Desk { return desk{d, who} },
+		Reviewer:    func(p identity.Principal, _ string) bailiwick.Reviewer { return desk{d, p} },
 		Credentials: w.tokens, Tokens: w.tokens, Version: "v0.5.0", Key: make([]byte, 32), Used: store,
 		Log: slog.New(slog.NewTextHandler(w.log, nil)),
-		Admit: func(ctx context.Context, who identity.Principal, ask bailiwick.Ask, run func(context.Context) error) error {
+		Admit: func(ctx context.Context, p identity.Principal, ask bailiwick.CallSpec, run func(context.Context) error) error {
 			w.admits = append(w.admits, ask.Tool)
-			if !who.Has(ask.Needs) {
+			if !p.Has(ask.Needs) {
 				return problem.New(problem.PermissionDenied, "scope")
 			}
 			return run(ctx)

@@ -255,8 +255,8 @@ func TestForms(t *testing.T) {
 		{identity.Forms{JWT: both.JWT}, "bw_AAAA", "form_unknown"},
 		{identity.Forms{Tokens: both.Tokens}, "a.b.c", "form_unknown"},
 	} {
-		who, err := tt.forms.Authenticate(t.Context(), tt.credential, nowhere)
-		got := who.ID
+		principal, err := tt.forms.Authenticate(t.Context(), tt.credential, nowhere)
+		got := principal.ID
 		if p := problem.Of(err); p != nil && p.Code == problem.Unauthorized {
 			got += p.Kind
 		}
@@ -271,8 +271,8 @@ func TestTokenNarrows(t *testing.T) {
 	r := newRoom(t, identity.TokenOptions{})
 	_, secret := r.create(identity.Token{Owner: "ana", Tenant: "acme", Tools: identity.List{Only: []string{"a"}}, Classes: identity.List{Except: []string{"b"}},
 		Actions: identity.List{Only: []string{"c"}}, Filters: map[string]string{"default": `{"d":1}`}})
-	who, err := r.Authenticate(t.Context(), secret, nowhere)
-	if err != nil || who.Tools.Allows("x") || who.Classes.Allows("b") || !who.Classes.Allows("x") || who.Actions.Allows("x") || !who.Actions.Allows("c") || who.Filters["default"] == nil {
-		t.Errorf("%+v, %v", who, err)
+	p, err := r.Authenticate(t.Context(), secret, nowhere)
+	if err != nil || p.Tools.Allows("x") || p.Classes.Allows("b") || !p.Classes.Allows("x") || p.Actions.Allows("x") || !p.Actions.Allows("c") || p.Filters["default"] == nil {
+		t.Errorf("%+v, %v", p, err)
 	}
 }

@@ -100,12 +100,12 @@ func joined(parts []List) List {
 	return out
 }
 
-// Today returns who p is now: the same where it has another credential than a token of ours, and else as its token is
+// Refresh returns who p is now: the same where it has another credential than a token of ours, and else as its token is
 // kept now, narrowed as p was. A token that is revoked, has expired or is gone is Unauthorized. What p held and its token
 // no longer gives is gone from it; what its token gives beyond that it doesn't get.
-func (t *Tokens) Today(ctx context.Context, p Principal) (Principal, error) {
+func (t *Tokens) Refresh(ctx context.Context, p Principal) (Principal, error) {
 	if p.Above != nil {
-		above, err := t.Today(ctx, *p.Above)
+		above, err := t.Refresh(ctx, *p.Above)
 		if err != nil {
 			return Principal{}, err
 		}

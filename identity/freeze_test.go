@@ -81,7 +81,7 @@ func TestToday(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	is, err := tokens.Today(t.Context(), child)
+	is, err := tokens.Refresh(t.Context(), child)
 	if err != nil || is.Tenant != "acme" || is.Above.Tenant != "acme" || is.Has(identity.Delete) || !is.Has(identity.Read) || is.ID != child.ID {
 		t.Error(is, err)
 	}
@@ -102,7 +102,7 @@ func TestToday(t *testing.T) {
 		}, child, "token_revoked"},
 	} {
 		tt.do()
-		_, err := tokens.Today(t.Context(), tt.who)
+		_, err := tokens.Refresh(t.Context(), tt.who)
 		if kind := ""; err != nil {
 			kind = problem.Of(err).Kind
 			if kind != tt.kind {

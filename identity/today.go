@@ -7,10 +7,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A Today says who a principal is now that was recognised before: Tokens do. An error that is problem.Unauthorized means
+// A PrincipalRefresher says who a principal is now that was recognised before: Tokens do. An error that is problem.Unauthorized means
 // that its credential is no longer good.
-type Today interface {
-	Today(context.Context, Principal) (Principal, error)
+type PrincipalRefresher interface {
+	Refresh(context.Context, Principal) (Principal, error)
 }
 
 // recheck is how often something that runs for longer asks whether its credential is still good.
@@ -18,8 +18,8 @@ const recheck = 500 * time.Millisecond
 
 // While returns a context that ends when the credential of who is no longer good; its cause is that refusal then. A
 // sub-principal's ends with the credential that all of its line began with. stop ends the watch. A nil today watches nothing.
-func While(ctx context.Context, today Today, who Principal) (good context.Context, stop func()) {
-	if today == nil || who.TokenID == "" {
+func While(ctx context.Context, today PrincipalRefresher, p Principal) (good context.Context, stop func()) {
+	if today == nil || p.TokenID == "" {
 		return ctx, func() {}
 	}
 	ctx, end := context.WithCancelCause(ctx)
@@ -33,7 +33,7 @@ func While(ctx context.Context, today Today, who Principal) (good context.Contex
 			case <-tick.C:
 			}
 			// A store that can't be asked is asked again.
-			if _, err := today.Today(ctx, who); problem.CodeOf(err) == problem.Unauthorized {
+			if _, err := today.Refresh(ctx, p); problem.CodeOf(err) == problem.Unauthorized {
 				end(err)
 			}
 		}

@@ -382,8 +382,8 @@ func TestCacheForgets(t *testing.T) {
 	} {
 		r := newRoom(t, identity.TokenOptions{})
 		_, secret := r.create(identity.Token{})
-		if who, err := r.Authenticate(t.Context(), secret, nowhere); err != nil || r.Cached() != 1 || who.Filters != nil {
-			t.Fatal(r.Cached(), who, err)
+		if p, err := r.Authenticate(t.Context(), secret, nowhere); err != nil || r.Cached() != 1 || p.Filters != nil {
+			t.Fatal(r.Cached(), p, err)
 		}
 		r.store.find = tt.find
 		if _, err := r.Authenticate(t.Context(), secret, nowhere); problem.Of(err).Kind != tt.kind || r.Cached() != 0 {

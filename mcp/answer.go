@@ -97,7 +97,7 @@ func (a *answer) FlushError() error {
 }
 
 // fromText returns the fault for an HTTP error of the SDK.
-func fromText(status int, text string) *wire.Fault {
+func fromText(status int, text string) *wire.RPCFault {
 	switch {
 	case status >= 500:
 		return wire.Internal()
@@ -115,10 +115,10 @@ func fromText(status int, text string) *wire.Fault {
 type missing struct{ scope, challenge string }
 
 // fault is the answer of RFC 6750, section 3.1, to a credential without a scope.
-func (m *missing) fault(correlation string) *wire.Fault {
+func (m *missing) fault(correlation string) *wire.RPCFault {
 	data := append([]byte(`{"error_code":"permission_denied","scope":`), value.AppendQuoted(nil, m.scope)...)
 	data = value.AppendQuoted(append(data, `,"correlation_id":`...), correlation)
-	return &wire.Fault{
+	return &wire.RPCFault{
 		Status: http.StatusForbidden, Code: wire.CodeUnauthorized, Message: "Insufficient scope", Data: append(data, '}'),
 		Header: [2]string{"WWW-Authenticate", m.challenge},
 	}

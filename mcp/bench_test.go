@@ -54,6 +54,6 @@ func BenchmarkCall(b *testing.B) {
 // quiet keeps no record of the calls.
 type quiet struct{ *shelf }
 
-func (q quiet) Call(ctx context.Context, who identity.Principal, r tool.Request) (tool.Result, error) {
-	return q.handlers[r.Name](ctx, who, r)
+func (q quiet) Call(ctx context.Context, p identity.Principal, r tool.Request) (tool.Result, error) {
+	return q.handlers[r.Name](ctx, p, r)
 }

@@ -14,27 +14,27 @@ import (
 )
 
 // identify establishes who sends r. It is asked anew for every request, and by nothing but its credential.
-func (s *Server) identify(r *http.Request) (identity.Principal, *wire.Fault) {
+func (s *Server) identify(r *http.Request) (identity.Principal, *wire.RPCFault) {
 	credential, f := credentialOf(r.Header)
 	if f != nil {
 		return identity.Principal{}, f
 	}
 	remote := remoteOf(r)
-	var who identity.Principal
+	var principal identity.Principal
 	var err error
 	switch {
 	case s.options.Authenticate != nil:
-		who, err = s.options.Authenticate(r)
+		principal, err = s.options.Authenticate(r)
 	case credential == "" && s.options.Anonymous != nil && remote.IsLoopback():
-		who = *s.options.Anonymous
+		principal = *s.options.Anonymous
 	case credential == "" || s.options.Tokens == nil:
 		err = problem.New(problem.Unauthorized, "no valid credential")
 	default:
-		who, err = s.options.Tokens.Authenticate(r.Context(), credential, remote)
+		principal, err = s.options.Tokens.Authenticate(r.Context(), credential, remote)
 	}
 	switch {
-	case err == nil && who.ID != "":
-		return who, nil
+	case err == nil && principal.ID != "":
+		return principal, nil
 	case err == nil || problem.CodeOf(err) == problem.Unauthorized:
 		if p := problem.Of(err); p != nil { // the asker is never told why, and an operator only who asks for it
 			s.log.DebugContext(r.Context(), "credential refused", "kind", p.Kind, "remote", remote, "error", p.Err)
@@ -51,9 +51,9 @@ func (s *Server) identify(r *http.Request) (identity.Principal, *wire.Fault) {
 func (s *Server) Identify(r *http.Request) (identity.Principal, error) {
 	f := s.fromElsewhere(r)
 	if f == nil {
-		var who identity.Principal
-		if who, f = s.identify(r); f == nil {
-			return who, nil
+		var p identity.Principal
+		if p, f = s.identify(r); f == nil {
+			return p, nil
 		}
 	}
 	switch f.Status {
@@ -80,8 +80,8 @@ func (s *Server) Allow(r *http.Request) error {
 func (s *Server) Challenge() string { return oauthmeta.Challenge(s.options.ResourceMetadata) }
 
 // unauthorized is the same for every reason, so that it tells nothing about tokens.
-func (s *Server) unauthorized() *wire.Fault {
-	return &wire.Fault{
+func (s *Server) unauthorized() *wire.RPCFault {
+	return &wire.RPCFault{
 		Status: http.StatusUnauthorized, Code: wire.CodeUnauthorized, Message: "Unauthorized",
 		Header: [2]string{"WWW-Authenticate", oauthmeta.Challenge(s.options.ResourceMetadata)},
 	}
@@ -89,7 +89,7 @@ func (s *Server) unauthorized() *wire.Fault {
 
 // credentialOf returns the one credential in h, "" when there is none. Two are refused, as two readers might
 // take different ones.
-func credentialOf(h http.Header) (string, *wire.Fault) {
+func credentialOf(h http.Header) (string, *wire.RPCFault) {
 	authorization, keys := h.Values("Authorization"), h.Values("X-Mcp-Api-Key")
 	if len(authorization)+len(keys) > 1 {
 		return "", wire.Invalid("Invalid Request: more than one credential")
@@ -118,7 +118,7 @@ func remoteOf(r *http.Request) netip.Addr {
 
 // fromElsewhere refuses requests that a page of another site made a browser send: such a page can reach a server
 // on this machine, and by DNS rebinding even one under its own name. A request without Origin is no browser's.
-func (s *Server) fromElsewhere(r *http.Request) *wire.Fault {
+func (s *Server) fromElsewhere(r *http.Request) *wire.RPCFault {
 	if !s.hostAllowed(r) {
 		return forbidden("Forbidden: Host")
 	}
@@ -136,7 +136,7 @@ func (s *Server) fromElsewhere(r *http.Request) *wire.Fault {
 	return forbidden("Forbidden: Origin")
 }
 
-func forbidden(message string) *wire.Fault {
+func forbidden(message string) *wire.RPCFault {
 	f := wire.Invalid(message)
 	f.Status = http.StatusForbidden
 	return f

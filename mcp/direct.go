@@ -74,7 +74,7 @@ func (s *Server) writeDirect(w http.ResponseWriter, r *http.Request, x *exchange
 	s.ended(ctx, x, mcpobserve.Failed(out.failure, out.isError))
 	answer := &answer{ResponseWriter: w, x: x}
 	if f := out.failure; f != nil {
-		(&wire.Fault{Status: http.StatusBadRequest, Code: f.Code, Message: f.Message, Data: f.Data}).Write(answer, id)
+		(&wire.RPCFault{Status: http.StatusBadRequest, Code: f.Code, Message: f.Message, Data: f.Data}).Write(answer, id)
 		return
 	}
 	server, err := json.Marshal(s.implementation())

@@ -89,13 +89,13 @@ func (s *Server) serveList(w http.ResponseWriter, r *http.Request) {
 		f.Write(w, "")
 		return
 	}
-	who, f := s.identify(r)
+	p, f := s.identify(r)
 	if f != nil {
 		f.Write(w, "")
 		return
 	}
 	var b strings.Builder
-	for _, t := range s.options.Tools.List(who, "") {
+	for _, t := range s.options.Tools.List(p, "") {
 		fmt.Fprintf(&b, "%-10s %-24s %s\n", t.Category, t.Name, t.Summary())
 	}
 	plain(w, http.StatusOK, b.String())
@@ -120,13 +120,13 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 		f.Write(w, "")
 		return
 	}
-	who, f := s.identify(r)
+	p, f := s.identify(r)
 	if f != nil {
 		f.Write(w, "")
 		return
 	}
 	if stream {
-		s.serveStream(w, r, who)
+		s.serveStream(w, r, p)
 		return
 	}
 	body, f := s.read(w, r)
@@ -146,11 +146,11 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 		f.Write(w, id)
 		return
 	}
-	s.servePost(w, r, post{who: who, body: body, messages: messages, batch: batch, modern: modern})
+	s.servePost(w, r, post{who: p, body: body, messages: messages, batch: batch, modern: modern})
 }
 
 // read reads the body of a POST, of JSON only: no form of another site can send that without asking first.
-func (s *Server) read(w http.ResponseWriter, r *http.Request) ([]byte, *wire.Fault) {
+func (s *Server) read(w http.ResponseWriter, r *http.Request) ([]byte, *wire.RPCFault) {
 	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
 		f := wire.Invalid("Content-Type must be application/json")
 		f.Status = http.StatusUnsupportedMediaType
@@ -169,31 +169,31 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) ([]byte, *wire.Fau
 }
 
 // serveStream serves the GET and DELETE of a session.
-func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, who identity.Principal) {
-	leave, f := s.useSession(r, who)
+func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, p identity.Principal) {
+	leave, f := s.useSession(r, p)
 	if f != nil {
 		f.Write(w, "")
 		return
 	}
 	defer leave()
 	if r.Method == http.MethodGet {
-		leave, err := s.streams.Enter(r.Context(), sharer(who))
+		leave, err := s.streams.Enter(r.Context(), sharer(p))
 		if err != nil {
 			busy().Write(w, "")
 			return
 		}
 		defer leave()
 	}
-	s.pass(w, r, &exchange{who: who, correlation: newCorrelation(), operation: s.operation(r.Header, nil)}, s.legacy)
+	s.pass(w, r, &exchange{who: p, correlation: newCorrelation(), operation: s.operation(r.Header, nil)}, s.legacy)
 }
 
 // useSession answers for a session of another principal as for one that does not exist.
-func (s *Server) useSession(r *http.Request, who identity.Principal) (leave func(), f *wire.Fault) {
+func (s *Server) useSession(r *http.Request, p identity.Principal) (leave func(), f *wire.RPCFault) {
 	id := r.Header.Get("Mcp-Session-Id")
 	if id == "" {
 		return nil, wire.Invalid("Invalid Request: Mcp-Session-Id is missing")
 	}
-	leave, ok := s.sessions.Use(who.ID, id)
+	leave, ok := s.sessions.Use(p.ID, id)
 	if !ok {
 		f := wire.Invalid("Session not found")
 		f.Status = http.StatusNotFound
@@ -202,8 +202,8 @@ func (s *Server) useSession(r *http.Request, who identity.Principal) (leave func
 	return leave, nil
 }
 
-func busy() *wire.Fault {
-	return &wire.Fault{
+func busy() *wire.RPCFault {
+	return &wire.RPCFault{
 		Status: http.StatusServiceUnavailable, Code: wire.CodeBusy, Message: "Too many requests at a time",
 		Data:   []byte(`{"error_code":"rate_limited","retryable":true,"retry_after":1}`),
 		Header: [2]string{"Retry-After", "1"},
@@ -316,8 +316,8 @@ func (s *Server) admit(ctx context.Context, p *post) (leave func(), err error) {
 }
 
 // sharer is whose shares of calls and streams who draws from.
-func sharer(who identity.Principal) fair.Who {
-	return fair.Who{Tenant: who.Tenant, Owner: who.Account(), Credential: who.Origin()}
+func sharer(p identity.Principal) fair.Who {
+	return fair.Who{Tenant: p.Tenant, Owner: p.Account(), Credential: p.Origin()}
 }
 
 // pass gives a request to the SDK, without its credential and with its exchange.

@@ -21,10 +21,10 @@ func TestIdentityComesFromTheCredential(t *testing.T) {
 	var mu sync.Mutex
 	var seen []string
 	s := &shelf{}
-	s.put("whoami", tool.Query, func(_ context.Context, who identity.Principal, _ tool.Request) (tool.Result, error) {
+	s.put("whoami", tool.Query, func(_ context.Context, p identity.Principal, _ tool.Request) (tool.Result, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		seen = append(seen, fmt.Sprintf("%+v", who))
+		seen = append(seen, fmt.Sprintf("%+v", p))
 		return tool.Result{Text: "seen"}, nil
 	})
 	_, url := start(t, mcp.Options{Tools: s, Tokens: tokens{"ann": ann, "bob": {ID: "token:bob", Tenant: "globex", Scopes: []identity.Scope{identity.Read}}}})

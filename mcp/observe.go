@@ -47,12 +47,12 @@ func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 		f.Write(w, "")
 		return
 	}
-	who, f := s.identify(r)
+	p, f := s.identify(r)
 	switch {
 	case f != nil:
 		f.Write(w, "")
-	case !who.Has(identity.Operator) && !who.Has(identity.Audit):
-		lacks := missing{string(identity.Audit), s.options.Resource.StepUp(s.options.ResourceMetadata, who, identity.Audit)}
+	case !p.Has(identity.Operator) && !p.Has(identity.Audit):
+		lacks := missing{string(identity.Audit), s.options.Resource.StepUp(s.options.ResourceMetadata, p, identity.Audit)}
 		f := lacks.fault(newCorrelation())
 		f.Write(w, "")
 	default:

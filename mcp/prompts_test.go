@@ -30,20 +30,20 @@ type rack struct {
 	gone    string // a resource that nobody sees any more
 }
 
-func (r *rack) List(who identity.Principal) []*prompt.Prompt {
+func (r *rack) List(p identity.Principal) []*prompt.Prompt {
 	list := []*prompt.Prompt{{Name: "hello", Title: "Hello", Description: "Says hello",
 		Arguments: []prompt.Argument{{Name: "to", Title: "To", Description: "whom", Required: true}, {Name: "how"}}}}
-	if who.Tools.Allows("secret") {
+	if p.Tools.Allows("secret") {
 		list = append(list, &prompt.Prompt{Name: "secret"})
 	}
 	return list
 }
 
-func (r *rack) Get(ctx context.Context, who identity.Principal, q prompt.Request) (prompt.Result, error) {
+func (r *rack) Get(ctx context.Context, p identity.Principal, q prompt.Request) (prompt.Result, error) {
 	switch {
 	case q.Name == "hello":
-		return prompt.Result{Description: "From " + who.ID, Messages: []prompt.Message{{Text: "Hello " + q.Arguments["to"]}, {Agent: true, Text: "Yes?"}}}, nil
-	case q.Name == "secret" && who.Tools.Allows("secret"):
+		return prompt.Result{Description: "From " + p.ID, Messages: []prompt.Message{{Text: "Hello " + q.Arguments["to"]}, {Agent: true, Text: "Yes?"}}}, nil
+	case q.Name == "secret" && p.Tools.Allows("secret"):
 		return prompt.Say("", "s"), nil
 	}
 	return prompt.Result{}, r.fail(ctx, q)
@@ -75,19 +75,19 @@ func (r *rack) fail(ctx context.Context, q prompt.Request) error {
 	return problem.New(problem.UnknownTool, "unknown prompt")
 }
 
-func (r *rack) Complete(_ context.Context, who identity.Principal, c prompt.Completion) (prompt.Completed, error) {
+func (r *rack) Complete(_ context.Context, p identity.Principal, c prompt.Completion) (prompt.Completed, error) {
 	switch {
 	case c.Prompt == "hello":
-		return prompt.Completed{Values: []string{who.ID, c.Argument, c.Written, c.Given["to"]}, Total: 200}, nil
+		return prompt.Completed{Values: []string{p.ID, c.Argument, c.Written, c.Given["to"]}, Total: 200}, nil
 	case c.Template == prompt.Scheme+"{source}/{class}/count":
 		return prompt.Completed{}, nil
 	}
 	return prompt.Completed{}, problem.New(problem.UnknownTool, "unknown prompt")
 }
 
-func (r *rack) Resources(_ context.Context, who identity.Principal, cursor, _ string) (prompt.Page, error) {
+func (r *rack) Resources(_ context.Context, p identity.Principal, cursor, _ string) (prompt.Page, error) {
 	if cursor == "" {
-		return prompt.Page{Resources: []prompt.Resource{{URI: prompt.Scheme + "a/b/count", Name: "b/count", Title: "B", Description: who.ID}}, Next: "more"}, nil
+		return prompt.Page{Resources: []prompt.Resource{{URI: prompt.Scheme + "a/b/count", Name: "b/count", Title: "B", Description: p.ID}}, Next: "more"}, nil
 	}
 	if cursor != "more" {
 		return prompt.Page{}, problem.New(problem.InvalidArgument, "the cursor is none that resources/list gave")
@@ -99,8 +99,8 @@ func (r *rack) Templates(identity.Principal) []prompt.Template {
 	return []prompt.Template{{URI: prompt.Scheme + "{source}/{class}/count", Name: "count", Title: "C", Description: "c"}}
 }
 
-func (r *rack) Read(ctx context.Context, who identity.Principal, q prompt.Request) (prompt.Content, error) {
-	if q.Name == prompt.Scheme+"a/b/count" || q.Name == prompt.Scheme+"a/secret/count" && who.Tools.Allows("secret") {
+func (r *rack) Read(ctx context.Context, p identity.Principal, q prompt.Request) (prompt.Content, error) {
+	if q.Name == prompt.Scheme+"a/b/count" || q.Name == prompt.Scheme+"a/secret/count" && p.Tools.Allows("secret") {
 		return prompt.Content{URI: q.Name, Text: `{"count":9007199254740993}`, Class: "a.b"}, nil
 	}
 	if err := r.fail(ctx, q); problem.CodeOf(err) != problem.UnknownTool {
@@ -109,7 +109,7 @@ func (r *rack) Read(ctx context.Context, who identity.Principal, q prompt.Reques
 	return prompt.Content{}, problem.New(problem.NotFound, "Resource not found")
 }
 
-func (r *rack) Watch(_ context.Context, who identity.Principal, uris []string, _ string) error {
+func (r *rack) Watch(_ context.Context, p identity.Principal, uris []string, _ string) error {
 	for _, uri := range uris {
 		r.mu.Lock()
 		gone := uri == r.gone
@@ -119,11 +119,11 @@ func (r *rack) Watch(_ context.Context, who identity.Principal, uris []string, _
 			return problem.New(problem.NotFound, "Resource not found")
 		case uri == prompt.Scheme+"a/b/count":
 			return problem.New(problem.InvalidArgument, "only schemas can be subscribed to")
-		case !strings.HasPrefix(uri, prompt.Scheme) || strings.Contains(uri, "secret") && !who.Tools.Allows("secret"):
+		case !strings.HasPrefix(uri, prompt.Scheme) || strings.Contains(uri, "secret") && !p.Tools.Allows("secret"):
 			return problem.New(problem.NotFound, "Resource not found")
 		}
 		r.mu.Lock()
-		r.watched = append(r.watched, who.ID+" "+uri)
+		r.watched = append(r.watched, p.ID+" "+uri)
 		r.mu.Unlock()
 	}
 	return nil

@@ -41,30 +41,30 @@ type shelf struct {
 	calls    []tool.Request
 }
 
-func (s *shelf) List(who identity.Principal, category string) []*tool.Tool {
+func (s *shelf) List(p identity.Principal, category string) []*tool.Tool {
 	var list []*tool.Tool
 	for _, t := range s.list {
-		if who.Tools.Allows(t.Name) && (category == "" || string(t.Category) == category) {
+		if p.Tools.Allows(t.Name) && (category == "" || string(t.Category) == category) {
 			list = append(list, t)
 		}
 	}
 	return list
 }
 
-func (s *shelf) Call(ctx context.Context, who identity.Principal, r tool.Request) (tool.Result, error) {
+func (s *shelf) Call(ctx context.Context, p identity.Principal, r tool.Request) (tool.Result, error) {
 	s.mu.Lock()
 	s.calls = append(s.calls, r)
 	s.mu.Unlock()
 	h := s.handlers[r.Name]
-	if h == nil || !who.Tools.Allows(r.Name) {
+	if h == nil || !p.Tools.Allows(r.Name) {
 		return tool.Result{}, problem.New(problem.UnknownTool, "unknown tool")
 	}
-	return h(ctx, who, r)
+	return h(ctx, p, r)
 }
 
-func (s *shelf) Admit(ctx context.Context, who identity.Principal, name string, run func(context.Context) (int, error)) error {
+func (s *shelf) Admit(ctx context.Context, p identity.Principal, name string, run func(context.Context) (int, error)) error {
 	s.mu.Lock()
-	s.admitted = append(s.admitted, who.ID+" "+name)
+	s.admitted = append(s.admitted, p.ID+" "+name)
 	refuse := s.refuse
 	s.mu.Unlock()
 	if refuse != nil {
@@ -93,8 +93,8 @@ func (s *shelf) put(name string, c tool.Category, h handlerFunc) {
 	s.handlers[name] = h
 }
 
-func echo(_ context.Context, who identity.Principal, r tool.Request) (tool.Result, error) {
-	b := r.Arguments.AppendJSON([]byte(`{"who":"` + who.ID + `","args":`))
+func echo(_ context.Context, p identity.Principal, r tool.Request) (tool.Result, error) {
+	b := r.Arguments.AppendJSON([]byte(`{"who":"` + p.ID + `","args":`))
 	return tool.Result{Structured: append(b, '}'), Text: "echoed", Class: "tracker.issues"}, nil
 }
 

@@ -18,14 +18,14 @@ import (
 )
 
 // ServeStdio serves who over standard input and output until the input or ctx ends.
-func (s *Server) ServeStdio(ctx context.Context, who identity.Principal) error {
-	return s.ServeStream(ctx, who, os.Stdin, os.Stdout)
+func (s *Server) ServeStdio(ctx context.Context, p identity.Principal) error {
+	return s.ServeStream(ctx, p, os.Stdin, os.Stdout)
 }
 
 // ServeStream serves who over a pair of streams, one JSON message a line, until in or ctx ends. in is read until
 // it ends; when it is an io.Closer, it is closed at the end.
-func (s *Server) ServeStream(ctx context.Context, who identity.Principal, in io.Reader, out io.Writer) error {
-	p := &pipe{s: s, who: who, in: in, out: out, messages: make(chan jsonrpc.Message), done: make(chan struct{})}
+func (s *Server) ServeStream(ctx context.Context, principal identity.Principal, in io.Reader, out io.Writer) error {
+	p := &pipe{s: s, who: principal, in: in, out: out, messages: make(chan jsonrpc.Message), done: make(chan struct{})}
 	p.open, p.gone = context.WithCancel(context.Background())
 	session, err := s.sdk.Connect(ctx, p, nil)
 	if err != nil {
@@ -110,7 +110,7 @@ func (p *pipe) read() {
 }
 
 // decode reads one line as one message and says who sent it.
-func (p *pipe) decode(line []byte) (jsonrpc.Message, *wire.Fault, string) {
+func (p *pipe) decode(line []byte) (jsonrpc.Message, *wire.RPCFault, string) {
 	messages, batch, f := wire.Read(line, p.s.options.MaxDepth)
 	switch {
 	case f != nil && len(messages) == 1:

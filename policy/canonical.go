@@ -78,8 +78,8 @@ var errUnlike = errors.New("the field can't hold what the expression yields")
 
 // fill puts what the expressions of a rule say of who, one of v's principal and its line, into f, or returns the kind of
 // refusal.
-func (v *View) fill(f query.Filter, who identity.Principal) (filled query.Filter, kind string) {
-	filled, err := v.policy.expressions.Fill(f, who, func(made query.Filter) error {
+func (v *View) fill(f query.Filter, p identity.Principal) (filled query.Filter, kind string) {
+	filled, err := v.policy.expressions.Fill(f, p, func(made query.Filter) error {
 		_, notes, err := typecheck.Filter(made, ruleScope{v.class}, nil)
 		if err == nil && notes != nil {
 			return errUnlike

@@ -260,8 +260,8 @@ func within(t *rapid.T, p *policy.Policy, child, parent identity.Principal) {
 }
 
 // records returns what who sees of a class, a text for each record; nil when it may not read the class.
-func records(t *rapid.T, p *policy.Policy, data map[string]*memory.Source, who identity.Principal, c *schema.Class, raw bool) map[string]bool {
-	permit, err := p.Read(who, &query.Find{Class: c.FullName(), Limit: 100, Raw: raw})
+func records(t *rapid.T, p *policy.Policy, data map[string]*memory.Source, principal identity.Principal, c *schema.Class, raw bool) map[string]bool {
+	permit, err := p.Read(principal, &query.Find{Class: c.FullName(), Limit: 100, Raw: raw})
 	if code := problem.CodeOf(err); err != nil && (code == problem.NotFound || code == problem.PermissionDenied) {
 		return nil
 	}
@@ -318,14 +318,14 @@ func TestSubPrincipalFilters(t *testing.T) {
 		{"nor what nobody has", "posts", nil, []filters{{"posts": is("role", 1)}}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			who := parent
-			who.Filters = tt.parent
+			principal := parent
+			principal.Filters = tt.parent
 			for _, f := range tt.child {
-				if who, err = identity.Derive(who, identity.Derivation{Name: "c", Filters: f}); err != nil {
+				if principal, err = identity.Derive(principal, identity.Derivation{Name: "c", Filters: f}); err != nil {
 					t.Fatal(err)
 				}
 			}
-			v, err := p.View(who, tt.class, "", false)
+			v, err := p.View(principal, tt.class, "", false)
 			got := ""
 			if err == nil {
 				for i, l := range v.Layers() {

@@ -37,7 +37,11 @@ func TestDisclose(t *testing.T) {
 		}
 		return s
 	}
-	with := func(change func(*identity.Principal)) identity.Principal { who := agent(); change(&who); return who }
+	with := func(change func(*identity.Principal)) identity.Principal {
+		principal := agent()
+		change(&principal)
+		return principal
+	}
 	issues := &query.Find{Class: "issues", Limit: 5}
 	for _, tt := range []struct {
 		kind  string

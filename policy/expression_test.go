@@ -78,24 +78,24 @@ func TestTenantExpressions(t *testing.T) {
 			t.Errorf("%+v: %v", tt, err)
 			continue
 		}
-		who := agent()
-		who.Claims = claims(t, tt.claims)
-		if got := viewed(p, who, "issues"); got != tt.want {
+		principal := agent()
+		principal.Claims = claims(t, tt.claims)
+		if got := viewed(p, principal, "issues"); got != tt.want {
 			t.Errorf("%s: %q, bypass %q of %s:\n got %s\nwant %s", tt.field, tt.is, tt.bypass, tt.claims, got, tt.want)
 		}
 		want := "tenant issue in (" + tt.want + ")"
 		if len(tt.want) > 8 && tt.want[:8] == "refused:" {
 			want = tt.want
 		}
-		if got := viewed(p, who, "comments"); got != want {
+		if got := viewed(p, principal, "comments"); got != want {
 			t.Errorf("the child, %q, bypass %q of %s:\n got %s\nwant %s", tt.is, tt.bypass, tt.claims, got, want)
 		}
 	}
 }
 
 // viewed writes the predicate of who's view, or why there is none.
-func viewed(p *Policy, who identity.Principal, class string) string {
-	v, err := p.View(who, class, "/class_name", false)
+func viewed(p *Policy, principal identity.Principal, class string) string {
+	v, err := p.View(principal, class, "/class_name", false)
 	if err != nil {
 		return "refused: " + problem.Of(err).Kind
 	}
@@ -115,9 +115,9 @@ func TestBypassOfChild(t *testing.T) {
 		`{"staff": true}`: `canonical {"body":{"$exists":true}}`,
 		`{"staff": 1}`:    `tenant issue in (tenant {"org":{"$eq":7}}; canonical {"deleted":{"$ne":true}}); canonical {"body":{"$exists":true}}`,
 	} {
-		who := agent()
-		who.Claims = claims(t, text)
-		if got := viewed(p, who, "comments"); got != want {
+		principal := agent()
+		principal.Claims = claims(t, text)
+		if got := viewed(p, principal, "comments"); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", text, got, want)
 		}
 	}
@@ -154,8 +154,8 @@ func TestRuleValues(t *testing.T) {
 		{`{"$or": [{"title": {"$cel": "principal.owner"}}, {"org": {"$cel": "principal.claims.org"}}]}`, `{}`, "refused: rule_value"},
 	} {
 		f := rule(t, tt.filter)
-		who := agent()
-		who.Claims = claims(t, tt.claims)
+		p := agent()
+		p.Claims = claims(t, tt.claims)
 		canonical, err := New(Rules{Classes: map[string]ClassRule{"issues": {Canonical: f}}}, catalogue())
 		if err != nil {
 			t.Errorf("%s: %v", tt.filter, err)
@@ -165,11 +165,11 @@ func TestRuleValues(t *testing.T) {
 		if refused {
 			want = tt.want
 		}
-		if got := viewed(canonical, who, "issues"); got != want {
+		if got := viewed(canonical, p, "issues"); got != want {
 			t.Errorf("canonical %s of %s:\n got %s\nwant %s", tt.filter, tt.claims, got, want)
 		}
 		// A class that is refused is so by every way; else agents are told a filter that they can send.
-		if v, err := canonical.View(who, "issues", "", true); refused != (err != nil) {
+		if v, err := canonical.View(p, "issues", "", true); refused != (err != nil) {
 			t.Errorf("%s of %s, switched off: %v", tt.filter, tt.claims, err)
 		} else if err == nil {
 			if _, err := query.ParseWhere(query.Print(v.Canonical()), "/where"); err != nil || len(v.Layers()) != 0 {
@@ -182,11 +182,11 @@ func TestRuleValues(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			who.Filters = map[string]query.Filter{key: f}
+			p.Filters = map[string]query.Filter{key: f}
 			if !refused {
 				want = "principal " + tt.want
 			}
-			if got := viewed(plain, who, "issues"); got != want {
+			if got := viewed(plain, p, "issues"); got != want {
 				t.Errorf("%s %s of %s:\n got %s\nwant %s", key, tt.filter, tt.claims, got, want)
 			}
 		}
@@ -206,16 +206,16 @@ func TestPrincipalExpressions(t *testing.T) {
 		`{"area": {"$cel": "principal.id"}}`:    "refused: principal_filter",
 		`{"title": {"$cel": "principal.id"}}`:   `principal {"title":{"$eq":"a"}}`,
 	} {
-		who := agent()
-		who.Filters = map[string]query.Filter{"issues": rule(t, text)}
-		if got := viewed(p, who, "issues"); got != want {
+		principal := agent()
+		principal.Filters = map[string]query.Filter{"issues": rule(t, text)}
+		if got := viewed(p, principal, "issues"); got != want {
 			t.Errorf("%s: got %s, want %s", text, got, want)
 		}
 	}
-	who := agent()
-	who.Filters = map[string]query.Filter{"issues": rule(t, `{"title": {"$cel": "principal.id"}}`), "default": rule(t, `{"title": {"$cel": "principal.owner"}, "org": {"$cel": "principal.claims.org"}}`)}
-	who.Claims = claims(t, `{"org": 3}`)
-	if got, want := viewed(p, who, "issues"), `principal {"title":{"$eq":"a"}}; principal {"org":{"$eq":3}}`; got != want {
+	principal := agent()
+	principal.Filters = map[string]query.Filter{"issues": rule(t, `{"title": {"$cel": "principal.id"}}`), "default": rule(t, `{"title": {"$cel": "principal.owner"}, "org": {"$cel": "principal.claims.org"}}`)}
+	principal.Claims = claims(t, `{"org": 3}`)
+	if got, want := viewed(p, principal, "issues"), `principal {"title":{"$eq":"a"}}; principal {"org":{"$eq":3}}`; got != want {
 		t.Errorf("the class's own filter wins on its field: got %s, want %s", got, want)
 	}
 }
@@ -235,12 +235,12 @@ func BenchmarkView(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		who := agent()
-		who.Claims = claims(b, `{"org": 7, "region": "eu"}`)
+		principal := agent()
+		principal.Claims = claims(b, `{"org": 7, "region": "eu"}`)
 		b.Run(bb.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := p.View(who, "issues", "", false); err != nil {
+				if _, err := p.View(principal, "issues", "", false); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -23,7 +23,11 @@ func described(name string, fields ...string) schema.Class {
 // TestRecordless is rules × who → the descriptions that can be seen, and those that came after the rules were compiled.
 func TestRecordless(t *testing.T) {
 	catalogue := append(catalogue(), described("Account", "Name", "Secret", "Api_Key"), described("Stub"))
-	only := func(names ...string) identity.Principal { who := agent(); who.Classes.Only = names; return who }
+	only := func(names ...string) identity.Principal {
+		principal := agent()
+		principal.Classes.Only = names
+		return principal
+	}
 	filtered := agent()
 	filtered.Filters = map[string]query.Filter{"default": query.Compare{Path: query.Path{"org_id"}, Op: query.Eq, Value: value.OfInt(7)}}
 	for _, tt := range []struct {

@@ -174,19 +174,19 @@ func (u Use) Kind() Write {
 // the list leaves out is refused before all else, in the bytes of one that doesn't exist: whether it is there, and what
 // it writes, is not told. Of what leads to tools the scope comes first, so that who has none learns nothing of which
 // names exist.
-func (p *Policy) May(who identity.Principal, u Use) error {
-	if u.Through == nil && !who.Tools.Allows(u.Tool) {
+func (p *Policy) May(principal identity.Principal, u Use) error {
+	if u.Through == nil && !principal.Tools.Allows(u.Tool) {
 		return Unknown("tool_filtered")
 	}
 	if err := p.passes(u); err != nil {
 		return err
 	}
-	if !who.Has(u.Needs) {
+	if !principal.Has(u.Needs) {
 		return &problem.Error{Code: problem.PermissionDenied, Kind: "scope", Scope: string(u.Needs),
 			Detail: fmt.Sprintf("%s needs the scope %s", u.Tool, u.Needs)}
 	}
 	for _, name := range u.Through {
-		if !who.Tools.Allows(name) {
+		if !principal.Tools.Allows(name) {
 			return Unknown("tool_filtered")
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 // TestGates is gates and a use by who has every scope → how it is refused, and the gate that is in force.
 func TestGates(t *testing.T) {
-	who := identity.Principal{Scopes: []identity.Scope{identity.Read, identity.Write, identity.Delete, identity.Schema}}
+	principal := identity.Principal{Scopes: []identity.Scope{identity.Read, identity.Write, identity.Delete, identity.Schema}}
 	const (
 		read, write, remove, schema = identity.Read, identity.Write, identity.Delete, identity.Schema
 		action, raw, ddl            = WriteAction, WriteRaw, WriteSchema
@@ -43,7 +43,7 @@ func TestGates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = p.May(who, Use{Tool: "put", Needs: row.needs, Writes: row.writes})
+		err = p.May(principal, Use{Tool: "put", Needs: row.needs, Writes: row.writes})
 		got := ""
 		if e := problem.Of(err); e != nil {
 			got = e.Detail

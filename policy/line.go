@@ -23,22 +23,22 @@ const unbound = "principal_filter"
 
 // filtersOf adds the filters that who itself brings, one of v's principal and its line, or returns the kind of
 // refusal. A class's own keys win over the default filter of the same generation, never over that of another.
-func (v *View) filtersOf(who identity.Principal) string {
+func (v *View) filtersOf(p identity.Principal) string {
 	c := v.class
 	var own []Layer
 	for _, key := range []string{c.FullName(), c.Name, "default"} {
-		f := who.Filters[key]
+		f := p.Filters[key]
 		if f == nil {
 			continue
 		}
-		if who.Above != nil && !c.sees(f) {
+		if p.Above != nil && !c.sees(f) {
 			return unbound // what a field that its parent can't see holds would show in what is left
 		}
 		if key == "default" {
 			f = filterfields.Without(f, filters(own))
 		}
 		if expression.Within(f) {
-			filled, kind := v.fill(f, who)
+			filled, kind := v.fill(f, p)
 			if kind != "" {
 				return kind
 			}

@@ -56,10 +56,10 @@ func (c *class) mask(p *Policy, fail func(string, ...any)) {
 }
 
 // masked returns the masks under which who sees the class, by field; nil for none.
-func (c *class) masked(who identity.Principal) map[string]*mask.Mask {
+func (c *class) masked(p identity.Principal) map[string]*mask.Mask {
 	var left map[string]*mask.Mask
 	for name, but := range c.rule.MaskBut {
-		if !who.Has(but) {
+		if !p.Has(but) {
 			continue
 		}
 		if left == nil {

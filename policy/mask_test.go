@@ -270,8 +270,8 @@ func TestMaskBut(t *testing.T) {
 		{[]identity.Scope{identity.Read, identity.Explain}, "hash", "invalid_query: email is masked"},
 		{[]identity.Scope{identity.Read, identity.Operator}, "", ""},
 	} {
-		who := identity.Principal{ID: "p", Scopes: tt.scopes}
-		v, err := p.View(who, "people", "", false)
+		principal := identity.Principal{ID: "p", Scopes: tt.scopes}
+		v, err := p.View(principal, "people", "", false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -283,7 +283,7 @@ func TestMaskBut(t *testing.T) {
 			t.Errorf("%v: the mask of email is %q, want %q; that of name %v", tt.scopes, got, tt.email, v.Mask("name"))
 		}
 		for what, q := range queries {
-			_, err := p.Read(who, q)
+			_, err := p.Read(principal, q)
 			if tt.asks == "" && err != nil || tt.asks != "" && (err == nil || !strings.HasPrefix(err.Error(), tt.asks)) {
 				t.Errorf("%v: %s: %v, want %q", tt.scopes, what, err, tt.asks)
 			}

@@ -49,8 +49,8 @@ func (r *relations) add(v *View, at string) (*typecheck.Relation, error) {
 }
 
 // pipeline narrows every class that a pipeline names to a view, and bounds what leaves.
-func (p *Policy) pipeline(who identity.Principal, q *query.Pipeline) (Permit, error) {
-	v, err := p.readable(who, q.Class, q.Raw)
+func (p *Policy) pipeline(principal identity.Principal, q *query.Pipeline) (Permit, error) {
+	v, err := p.readable(principal, q.Class, q.Raw)
 	if err != nil {
 		return Permit{}, err
 	}

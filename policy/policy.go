@@ -68,13 +68,13 @@ type relation struct {
 }
 
 // A Fault is one thing that is wrong with the rule of a class.
-type Fault struct {
+type RuleFault struct {
 	Class   string // as the rules name it
 	Message string
 }
 
 // Error returns the place and the message.
-func (f *Fault) Error() string { return "classes." + f.Class + ": " + f.Message }
+func (f *RuleFault) Error() string { return "classes." + f.Class + ": " + f.Message }
 
 // New compiles rules against the catalogue. All that is wrong with the rules is in the error: Faults, joined.
 func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
@@ -92,7 +92,7 @@ func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 	sort.Slice(p.classes, func(i, j int) bool { return p.classes[i].FullName() < p.classes[j].FullName() })
 	errs := []error{rules.Gates.check()}
 	fail := func(name, format string, args ...any) {
-		errs = append(errs, &Fault{name, fmt.Sprintf(format, args...)})
+		errs = append(errs, &RuleFault{name, fmt.Sprintf(format, args...)})
 	}
 	ruled := map[*class]string{}
 	for _, name := range slices.Sorted(maps.Keys(rules.Classes)) {
@@ -278,13 +278,13 @@ func (c *class) filters(expressions *expression.Compiler, fail func(string, ...a
 }
 
 // visibleTo reports whether who may see the class at all, and else the true reason.
-func (c *class) visibleTo(who identity.Principal) (kind string, ok bool) {
+func (c *class) visibleTo(p identity.Principal) (kind string, ok bool) {
 	switch {
 	case !c.listed:
 		return "unlisted_class", false
-	case c.rule.Hidden && (c.rule.HiddenBut == "" || !who.Has(c.rule.HiddenBut)):
+	case c.rule.Hidden && (c.rule.HiddenBut == "" || !p.Has(c.rule.HiddenBut)):
 		return "hidden_class", false
-	case !who.Classes.Allows(c.FullName(), c.Name):
+	case !p.Classes.Allows(c.FullName(), c.Name):
 		return "class_filter", false
 	case len(c.visible) == 0 && !(c.Recordless && len(c.Fields) == 0):
 		return "no_visible_field", false

@@ -112,7 +112,11 @@ func TestViews(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	with := func(change func(*identity.Principal)) identity.Principal { who := agent(); change(&who); return who }
+	with := func(change func(*identity.Principal)) identity.Principal {
+		principal := agent()
+		change(&principal)
+		return principal
+	}
 	title := query.Compare{Path: query.Path{"title"}, Op: query.Eq, Value: value.OfString("x")}
 	mine := query.Compare{Path: query.Path{"owner"}, Op: query.Eq, Value: value.OfInt(5)}
 	for _, tt := range []struct {
@@ -236,7 +240,11 @@ func TestBind(t *testing.T) {
 }
 
 func TestMay(t *testing.T) {
-	with := func(change func(*identity.Principal)) identity.Principal { who := agent(); change(&who); return who }
+	with := func(change func(*identity.Principal)) identity.Principal {
+		principal := agent()
+		change(&principal)
+		return principal
+	}
 	p, err := New(sample(), catalogue())
 	if err != nil {
 		t.Fatal(err)

@@ -15,8 +15,8 @@ import (
 )
 
 // Read narrows q to what who may see, or refuses.
-func (p *Policy) Read(who identity.Principal, q query.Query) (Permit, error) {
-	permit, err := p.narrow(who, q)
+func (p *Policy) Read(principal identity.Principal, q query.Query) (Permit, error) {
+	permit, err := p.narrow(principal, q)
 	if err == nil {
 		err = p.scans(permit.plan)
 	}
@@ -27,25 +27,25 @@ func (p *Policy) Read(who identity.Principal, q query.Query) (Permit, error) {
 }
 
 // narrow is Read without the refusal of scans.
-func (p *Policy) narrow(who identity.Principal, q query.Query) (Permit, error) {
-	if !who.Has(identity.Read) {
+func (p *Policy) narrow(principal identity.Principal, q query.Query) (Permit, error) {
+	if !principal.Has(identity.Read) {
 		return Permit{}, &problem.Error{Code: problem.PermissionDenied, Kind: "scope", Scope: string(identity.Read),
 			Detail: "reading needs the scope read"}
 	}
 	switch q := q.(type) {
 	case *query.Count:
-		return p.count(who, q)
+		return p.count(principal, q)
 	case *query.Find:
-		return p.find(who, q)
+		return p.find(principal, q)
 	case *query.Pipeline:
-		return p.pipeline(who, q)
+		return p.pipeline(principal, q)
 	}
 	return Permit{}, problem.New(problem.Internal, fmt.Sprintf("policy can't read %T", q))
 }
 
 // readable is View for what is to be read: a class without records is refused, to whom may know of it.
-func (p *Policy) readable(who identity.Principal, name string, raw bool) (*View, error) {
-	v, err := p.View(who, name, "/class_name", raw)
+func (p *Policy) readable(principal identity.Principal, name string, raw bool) (*View, error) {
+	v, err := p.View(principal, name, "/class_name", raw)
 	if err == nil && v.class.Recordless {
 		return nil, &problem.Error{Code: problem.Unsupported, Kind: "recordless_class", Pointer: "/class_name",
 			Detail: v.name + " is a description without records: nothing can be read from it", Suggestion: "get_schema tells its fields"}
@@ -53,8 +53,8 @@ func (p *Policy) readable(who identity.Principal, name string, raw bool) (*View,
 	return v, err
 }
 
-func (p *Policy) count(who identity.Principal, q *query.Count) (Permit, error) {
-	v, err := p.readable(who, q.Class, q.Raw)
+func (p *Policy) count(principal identity.Principal, q *query.Count) (Permit, error) {
+	v, err := p.readable(principal, q.Class, q.Raw)
 	if err != nil {
 		return Permit{}, err
 	}
@@ -63,9 +63,9 @@ func (p *Policy) count(who identity.Principal, q *query.Count) (Permit, error) {
 	return Permit{plan}, err
 }
 
-func (p *Policy) find(who identity.Principal, q *query.Find) (Permit, error) {
+func (p *Policy) find(principal identity.Principal, q *query.Find) (Permit, error) {
 	// Whoever names a record by its id gets it whether or not it counts as live (design 02).
-	v, err := p.readable(who, q.Class, q.Raw || q.IDs != nil)
+	v, err := p.readable(principal, q.Class, q.Raw || q.IDs != nil)
 	if err != nil {
 		return Permit{}, err
 	}

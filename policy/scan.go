@@ -16,8 +16,8 @@ type Access = scan.Access
 
 // Access tells how the records are got at that q begins with, for who. What would refuse q for another reason
 // refuses it here.
-func (p *Policy) Access(who identity.Principal, q query.Query) (Access, error) {
-	permit, err := p.narrow(who, q)
+func (p *Policy) Access(principal identity.Principal, q query.Query) (Access, error) {
+	permit, err := p.narrow(principal, q)
 	if err != nil {
 		return Access{}, err
 	}

@@ -27,7 +27,7 @@ func TestScans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	who := identity.Principal{Scopes: []identity.Scope{identity.Read}}
+	principal := identity.Principal{Scopes: []identity.Scope{identity.Read}}
 	for _, tt := range []struct{ class, where, want string }{
 		{"notes", `{}`, "[] [] scan refused"},
 		{"notes", `{"id": 1}`, "[id] []"},
@@ -67,7 +67,7 @@ func TestScans(t *testing.T) {
 			t.Fatal(err)
 		}
 		said := func(q query.Query) string {
-			a, err := p.Access(who, q)
+			a, err := p.Access(principal, q)
 			if err != nil {
 				return err.Error()
 			}
@@ -75,7 +75,7 @@ func TestScans(t *testing.T) {
 			if a.Scan {
 				got += " scan"
 			}
-			_, err = p.Read(who, q)
+			_, err = p.Read(principal, q)
 			if refused := problem.Of(err); refused != nil {
 				if refused.Kind != "scan" || refused.Code != problem.InvalidQuery || !a.Refused {
 					return err.Error()
@@ -97,21 +97,21 @@ func TestScans(t *testing.T) {
 			t.Errorf("pipeline over %s %s: %s, want %s", tt.class, tt.where, got, tt.want)
 		}
 	}
-	if _, err := p.Read(who, &query.Find{Class: "notes", IDs: []string{"1"}, Limit: 1}); err != nil {
+	if _, err := p.Read(principal, &query.Find{Class: "notes", IDs: []string{"1"}, Limit: 1}); err != nil {
 		t.Errorf("by id: %v", err)
 	}
-	_, err = p.Read(who, &query.Count{Class: "notes"})
-	if _, of := p.Read(who, &query.Count{Class: "bare"}); problem.Of(of).Suggestion != "ask for records by their id" {
+	_, err = p.Read(principal, &query.Count{Class: "notes"})
+	if _, of := p.Read(principal, &query.Count{Class: "bare"}); problem.Of(of).Suggestion != "ask for records by their id" {
 		t.Errorf("without an index: %v", problem.Of(of).Suggestion)
 	}
-	if a, err := p.Access(who, &query.Count{Class: "absent"}); problem.CodeOf(err) != problem.NotFound {
+	if a, err := p.Access(principal, &query.Count{Class: "absent"}); problem.CodeOf(err) != problem.NotFound {
 		t.Errorf("no class: %+v, %v", a, err)
 	}
 	patient, of := policy.New(policy.Rules{Unlisted: true}, classes)
 	if of != nil {
 		t.Fatal(of)
 	}
-	if a, err := patient.Access(who, &query.Count{Class: "notes"}); err != nil || !a.Scan || a.Refused {
+	if a, err := patient.Access(principal, &query.Count{Class: "notes"}); err != nil || !a.Scan || a.Refused {
 		t.Errorf("rules that refuse no scan: %+v, %v", a, err)
 	}
 	if got, want := problem.Of(err).Suggestion, "narrow it by one of id, a, c, u, j, p"; got != want {

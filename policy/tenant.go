@@ -66,11 +66,11 @@ func (c *class) circular() bool {
 }
 
 // bypassed reports whether the rule lets who see the records of all tenants. An error is no bypass.
-func (t *tenant) bypassed(who identity.Principal) bool {
+func (t *tenant) bypassed(p identity.Principal) bool {
 	if t.bypass == nil {
 		return false
 	}
-	v, err := t.bypass.Eval(who)
+	v, err := t.bypass.Eval(p)
 	return err == nil && v.Bool()
 }
 
@@ -108,8 +108,8 @@ func (v *View) through(r *relation) string {
 }
 
 // filter returns what t lets who see of c, or the kind of refusal.
-func (t *tenant) filter(c *class, who identity.Principal) (query.Filter, string) {
-	is, err := t.is.Eval(who)
+func (t *tenant) filter(c *class, p identity.Principal) (query.Filter, string) {
+	is, err := t.is.Eval(p)
 	if err != nil {
 		return nil, "tenant_missing"
 	}

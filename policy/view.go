@@ -57,12 +57,12 @@ type Relation struct {
 
 // view makes who's view of c. raw leaves the canonical filters out, of c and of the classes it is scoped through.
 // The caller has checked visibleTo.
-func (p *Policy) view(c *class, who identity.Principal, raw bool) (*View, string) {
-	v := &View{class: c, who: who, policy: p, raw: raw, masks: c.masked(who)}
+func (p *Policy) view(c *class, principal identity.Principal, raw bool) (*View, string) {
+	v := &View{class: c, who: principal, policy: p, raw: raw, masks: c.masked(principal)}
 	if kind := v.scope(); kind != "" {
 		return nil, kind
 	}
-	v.name = p.address(c, who)
+	v.name = p.address(c, principal)
 	return v, ""
 }
 
@@ -83,15 +83,15 @@ func (v *View) scope() string {
 }
 
 // address returns the shortest name by which who reaches c: the bare one while it is unique among what who sees.
-func (p *Policy) address(c *class, who identity.Principal) string {
+func (p *Policy) address(c *class, principal identity.Principal) string {
 	for _, other := range p.byName[c.Name] {
 		if other == c {
 			continue
 		}
-		if _, ok := other.visibleTo(who); !ok {
+		if _, ok := other.visibleTo(principal); !ok {
 			continue
 		}
-		if (&View{class: other, who: who, policy: p}).scope() == "" {
+		if (&View{class: other, who: principal, policy: p}).scope() == "" {
 			return c.FullName()
 		}
 	}
@@ -100,7 +100,7 @@ func (p *Policy) address(c *class, who identity.Principal) string {
 
 // View returns who's view of the class called name. A class that is hidden, filtered or scoped away is refused in
 // the same bytes as one that doesn't exist, unless the rules disclose; at is the JSON pointer of the name.
-func (p *Policy) View(who identity.Principal, name, at string, raw bool) (*View, error) {
+func (p *Policy) View(principal identity.Principal, name, at string, raw bool) (*View, error) {
 	candidates := p.byName[name]
 	if c := p.byFull[name]; c != nil {
 		candidates = []*class{c}
@@ -108,12 +108,12 @@ func (p *Policy) View(who identity.Principal, name, at string, raw bool) (*View,
 	kind := "unknown_class"
 	var found []*View
 	for _, c := range candidates {
-		why, ok := c.visibleTo(who)
+		why, ok := c.visibleTo(principal)
 		if !ok {
 			kind = why
 			continue
 		}
-		v, why := p.view(c, who, raw)
+		v, why := p.view(c, principal, raw)
 		if why != "" {
 			kind = why
 			continue
@@ -131,7 +131,7 @@ func (p *Policy) View(who identity.Principal, name, at string, raw bool) (*View,
 			p.uses.names(c)
 		}
 		return nil, p.denyClass(&problem.Error{Code: problem.NotFound, Pointer: at,
-			Detail: fmt.Sprintf("there is no class %q", problem.Cut(name)), Near: problem.Nearest(name, p.names(who), 3),
+			Detail: fmt.Sprintf("there is no class %q", problem.Cut(name)), Near: problem.Nearest(name, p.names(principal), 3),
 			Suggestion: "get_all_schemas lists the classes"}, kind, name)
 	}
 	near := make([]string, len(found))
@@ -143,21 +143,21 @@ func (p *Policy) View(who identity.Principal, name, at string, raw bool) (*View,
 }
 
 // Views returns who's views of all classes that who may see, ordered by full name.
-func (p *Policy) Views(who identity.Principal) []*View {
+func (p *Policy) Views(principal identity.Principal) []*View {
 	var out []*View
 	for _, c := range p.classes {
-		if _, ok := c.visibleTo(who); !ok {
+		if _, ok := c.visibleTo(principal); !ok {
 			continue
 		}
-		if v, kind := p.view(c, who, false); kind == "" {
+		if v, kind := p.view(c, principal, false); kind == "" {
 			out = append(out, v)
 		}
 	}
 	return out
 }
 
-func (p *Policy) names(who identity.Principal) []string {
-	views := p.Views(who)
+func (p *Policy) names(principal identity.Principal) []string {
+	views := p.Views(principal)
 	names := make([]string, len(views))
 	for i, v := range views {
 		names[i] = v.name
@@ -253,15 +253,15 @@ func (v *View) ID(field string) bool {
 
 // SeesAll reports whether who sees every class, field and record of a source, and nothing of it masked. Only such a principal may be told what
 // the source keeps for itself, such as its statistics: they change with what anybody does to any of its data.
-func (p *Policy) SeesAll(who identity.Principal, source string) bool {
+func (p *Policy) SeesAll(principal identity.Principal, source string) bool {
 	for _, c := range p.classes {
 		if c.Source != source {
 			continue
 		}
-		if _, ok := c.visibleTo(who); !ok || len(c.visible) < len(c.Fields) || len(c.masked(who)) > 0 {
+		if _, ok := c.visibleTo(principal); !ok || len(c.visible) < len(c.Fields) || len(c.masked(principal)) > 0 {
 			return false
 		}
-		if v := (&View{class: c, who: who, policy: p}); v.scope() != "" || len(v.layers) > 0 {
+		if v := (&View{class: c, who: principal, policy: p}); v.scope() != "" || len(v.layers) > 0 {
 			return false
 		}
 	}

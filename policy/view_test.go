@@ -14,7 +14,11 @@ import (
 
 // TestAddress is rules × principal → the names of all views, and what the bare name of two classes is.
 func TestAddress(t *testing.T) {
-	only := func(names ...string) identity.Principal { who := agent(); who.Classes.Only = names; return who }
+	only := func(names ...string) identity.Principal {
+		principal := agent()
+		principal.Classes.Only = names
+		return principal
+	}
 	scoped := &TenantRule{Field: "id", Is: "principal.claims.x"}
 	for _, tt := range []struct {
 		name  string
@@ -158,13 +162,13 @@ func TestToldCanonical(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		who := agent()
+		principal := agent()
 		for range 2 {
-			if who, err = identity.Derive(who, identity.Derivation{Name: "c"}); err != nil {
+			if principal, err = identity.Derive(principal, identity.Derivation{Name: "c"}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		v, err := p.View(who, "issues", "", false)
+		v, err := p.View(principal, "issues", "", false)
 		if err != nil {
 			t.Fatal(err)
 		}

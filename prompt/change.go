@@ -36,14 +36,14 @@ func changeOf(uri string) string {
 var changeTemplate = Template{URI: changes + "{id}", Name: "change", Title: "Change", Description: "A change of yours: its diff, what people said, how it ended. Subscribe to it to be told when something happens to it"}
 
 // readChange reads a change as its tool does.
-func (s *Set) readChange(ctx context.Context, who identity.Principal, r Request) (Content, error) {
+func (s *Set) readChange(ctx context.Context, principal identity.Principal, r Request) (Content, error) {
 	t := s.tools.Tool(changeTool)
-	ask := bailiwick.Ask{Tool: "resource:change", Needs: identity.Read, Uses: []string{}, Correlation: r.Correlation, Arguments: object(map[string]string{"uri": r.Name})}
+	ask := bailiwick.CallSpec{Tool: "resource:change", Needs: identity.Read, Uses: []string{}, Correlation: r.Correlation, Arguments: object(map[string]string{"uri": r.Name})}
 	if t != nil {
 		ask.Uses, ask.Needs, ask.Timeout = []string{changeTool}, t.Needs(), t.Timeout
 	}
 	out := Content{URI: r.Name}
-	err := s.gateway.Do(ctx, who, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+	err := s.gateway.Do(ctx, principal, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 		if t == nil {
 			return 0, absent("unknown_resource")
 		}

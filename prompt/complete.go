@@ -33,7 +33,7 @@ type Completed struct {
 
 // Complete answers a completion, of what who sees alone. Errors carry a *problem.Error: UnknownTool for a prompt that is
 // not in List, and NotFound for a template that is not in Templates.
-func (s *Set) Complete(ctx context.Context, who identity.Principal, r Completion) (Completed, error) {
+func (s *Set) Complete(ctx context.Context, principal identity.Principal, r Completion) (Completed, error) {
 	var of *Prompt
 	if r.Prompt != "" {
 		of = s.find(r.Prompt)
@@ -41,8 +41,8 @@ func (s *Set) Complete(ctx context.Context, who identity.Principal, r Completion
 		of = s.templated(r.Template)
 	}
 	var out Completed
-	ask := bailiwick.Ask{Tool: "completion", Needs: identity.Read, Uses: uses(of), Correlation: r.Correlation, Timeout: timeout}
-	err := s.gateway.Do(ctx, who, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+	ask := bailiwick.CallSpec{Tool: "completion", Needs: identity.Read, Uses: uses(of), Correlation: r.Correlation, Timeout: timeout}
+	err := s.gateway.Do(ctx, principal, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 		if of == nil {
 			return 0, unknown("unknown_prompt")
 		}

@@ -158,7 +158,7 @@ func TestConversations(t *testing.T) {
 // "WHO templates", "WHO read URI" and "WHO watch URI".
 func (s *stand) answer(t *testing.T, line string) string {
 	name, line, _ := strings.Cut(line, " ")
-	who, ok := people[name]
+	principal, ok := people[name]
 	if !ok {
 		t.Fatalf("who is %s?", name)
 	}
@@ -167,7 +167,7 @@ func (s *stand) answer(t *testing.T, line string) string {
 	var out strings.Builder
 	switch verb {
 	case "prompts":
-		for _, p := range s.List(who) {
+		for _, p := range s.List(principal) {
 			fmt.Fprintf(&out, "%s: %s. %s\n", p.Name, p.Title, p.Description)
 			for _, a := range p.Arguments {
 				fmt.Fprintf(&out, "    %s (required %t): %s\n", a.Name, a.Required, a.Description)
@@ -175,7 +175,7 @@ func (s *stand) answer(t *testing.T, line string) string {
 		}
 	case "get":
 		name, args, _ := strings.Cut(line, " ")
-		res, err := s.Get(ctx, who, prompt.Request{Name: name, Arguments: texts(t, args)})
+		res, err := s.Get(ctx, principal, prompt.Request{Name: name, Arguments: texts(t, args)})
 		if err != nil {
 			return refusal(err)
 		}
@@ -189,13 +189,13 @@ func (s *stand) answer(t *testing.T, line string) string {
 		if strings.Contains(parts[0], ":") {
 			r.Prompt, r.Template = "", parts[0]
 		}
-		res, err := s.Complete(ctx, who, r)
+		res, err := s.Complete(ctx, principal, r)
 		if err != nil {
 			return refusal(err)
 		}
 		fmt.Fprintf(&out, "%d: %q\n", res.Total, res.Values)
 	case "resources":
-		page, err := s.Resources(ctx, who, "", "c1")
+		page, err := s.Resources(ctx, principal, "", "c1")
 		if err != nil {
 			return refusal(err)
 		}
@@ -203,17 +203,17 @@ func (s *stand) answer(t *testing.T, line string) string {
 			fmt.Fprintf(&out, "%s %q %q: %s\n", r.URI, r.Name, r.Title, r.Description)
 		}
 	case "templates":
-		for _, r := range s.Templates(who) {
+		for _, r := range s.Templates(principal) {
 			fmt.Fprintf(&out, "%s %q: %s. %s\n", r.URI, r.Name, r.Title, r.Description)
 		}
 	case "read":
-		res, err := s.Read(ctx, who, prompt.Request{Name: line})
+		res, err := s.Read(ctx, principal, prompt.Request{Name: line})
 		if err != nil {
 			return refusal(err)
 		}
 		fmt.Fprintf(&out, "%s\n%s\n", res.Text, res.Class)
 	case "watch":
-		if err := s.Watch(ctx, who, strings.Fields(line), ""); err != nil {
+		if err := s.Watch(ctx, principal, strings.Fields(line), ""); err != nil {
 			return refusal(err)
 		}
 		out.WriteString("watched\n")

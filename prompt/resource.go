@@ -54,14 +54,14 @@ type Content struct {
 }
 
 // Templates returns the templates of the resources that who may read.
-func (s *Set) Templates(who identity.Principal) []Template {
+func (s *Set) Templates(p identity.Principal) []Template {
 	var out []Template
 	for _, k := range kinds {
-		if s.can(who, k.tool) {
+		if s.can(p, k.tool) {
 			out = append(out, Template{URI: k.template(), Name: k.name, Title: k.title, Description: k.description})
 		}
 	}
-	if s.can(who, changeTool) {
+	if s.can(p, changeTool) {
 		out = append(out, changeTemplate)
 	}
 	return out
@@ -104,10 +104,10 @@ func classesOfSource(_ context.Context, c *bailiwick.Call, _ string, given map[s
 }
 
 // Resources lists the resources that who may read, by URI, from where cursor says: "" from the first.
-func (s *Set) Resources(ctx context.Context, who identity.Principal, cursor, correlation string) (Page, error) {
+func (s *Set) Resources(ctx context.Context, p identity.Principal, cursor, correlation string) (Page, error) {
 	var may []kind
 	for _, k := range kinds {
-		if s.can(who, k.tool) {
+		if s.can(p, k.tool) {
 			may = append(may, k)
 		}
 	}
@@ -119,8 +119,8 @@ func (s *Set) Resources(ctx context.Context, who identity.Principal, cursor, cor
 		return Page{}, nil
 	}
 	var page Page
-	ask := bailiwick.Ask{Tool: "resources", Needs: identity.Read, Uses: []string{}, Correlation: correlation, Timeout: timeout}
-	err = s.gateway.Do(ctx, who, ask, func(_ context.Context, c *bailiwick.Call) (int, error) {
+	ask := bailiwick.CallSpec{Tool: "resources", Needs: identity.Read, Uses: []string{}, Correlation: correlation, Timeout: timeout}
+	err = s.gateway.Do(ctx, p, ask, func(_ context.Context, c *bailiwick.Call) (int, error) {
 		var all []Resource
 		for _, v := range c.Views() {
 			for _, k := range may {
@@ -207,19 +207,19 @@ func absent(kind string) error {
 
 // Read returns what the resource at r.Name holds: what its tool answers. Errors carry a *problem.Error: NotFound for a
 // resource that is not in Resources.
-func (s *Set) Read(ctx context.Context, who identity.Principal, r Request) (Content, error) {
+func (s *Set) Read(ctx context.Context, p identity.Principal, r Request) (Content, error) {
 	if IsChange(r.Name) {
-		return s.readChange(ctx, who, r)
+		return s.readChange(ctx, p, r)
 	}
 	_, _, k, ok := split(r.Name)
 	t := s.tools.Tool(k.tool)
-	ask := bailiwick.Ask{Tool: "resource", Needs: identity.Read, Uses: []string{}, Correlation: r.Correlation, Progress: r.Progress,
+	ask := bailiwick.CallSpec{Tool: "resource", Needs: identity.Read, Uses: []string{}, Correlation: r.Correlation, Progress: r.Progress,
 		Arguments: object(map[string]string{"uri": r.Name})}
 	if ok = ok && t != nil; ok {
 		ask.Tool, ask.Uses, ask.Needs, ask.Timeout = "resource:"+k.name, []string{k.tool}, t.Needs(), t.Timeout
 	}
 	out := Content{URI: r.Name}
-	err := s.gateway.Do(ctx, who, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+	err := s.gateway.Do(ctx, p, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 		if !ok {
 			return 0, absent("unknown_resource")
 		}
@@ -247,9 +247,9 @@ func unseen(err error) error {
 
 // Watch reports, by nil, whether who may be told when the resources at uris change: each must be one that who may read,
 // and a schema or a change. Counts and samples change with the data, which nobody watches.
-func (s *Set) Watch(ctx context.Context, who identity.Principal, uris []string, correlation string) error {
-	ask := bailiwick.Ask{Tool: "resource:subscribe", Needs: identity.Read, Uses: []string{}, Correlation: correlation, Timeout: timeout}
-	return s.gateway.Do(ctx, who, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+func (s *Set) Watch(ctx context.Context, p identity.Principal, uris []string, correlation string) error {
+	ask := bailiwick.CallSpec{Tool: "resource:subscribe", Needs: identity.Read, Uses: []string{}, Correlation: correlation, Timeout: timeout}
+	return s.gateway.Do(ctx, p, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 		for _, uri := range uris {
 			if IsChange(uri) {
 				if err := s.watchChange(ctx, c, uri); err != nil {
@@ -261,7 +261,7 @@ func (s *Set) Watch(ctx context.Context, who identity.Principal, uris []string, 
 			switch {
 			case !ok:
 				return 0, absent("unknown_resource")
-			case !s.can(who, k.tool):
+			case !s.can(p, k.tool):
 				return 0, absent("tool_filtered")
 			}
 			if _, err := locate(c, uri); err != nil {

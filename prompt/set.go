@@ -86,8 +86,8 @@ func (s *Set) put(prompts []Prompt) error {
 }
 
 // can reports whether the set has a tool and who may call it.
-func (s *Set) can(who identity.Principal, name string) bool {
-	return s.tools.May(who, name)
+func (s *Set) can(p identity.Principal, name string) bool {
+	return s.tools.May(p, name)
 }
 
 // find returns the prompt called name, nil where there is none that could be used.
@@ -101,10 +101,10 @@ func (s *Set) find(name string) *Prompt {
 }
 
 // List returns the prompts that who may have, by name.
-func (s *Set) List(who identity.Principal) []*Prompt {
+func (s *Set) List(principal identity.Principal) []*Prompt {
 	var out []*Prompt
 	for _, p := range *s.prompts.Load() {
-		if who.Has(identity.Read) && !slices.ContainsFunc(p.Uses, func(t string) bool { return !s.can(who, t) }) {
+		if principal.Has(identity.Read) && !slices.ContainsFunc(p.Uses, func(t string) bool { return !s.can(principal, t) }) {
 			out = append(out, p)
 		}
 	}
@@ -123,13 +123,13 @@ func (p *Prompt) takes() []string {
 }
 
 // Get writes a prompt. Errors carry a *problem.Error: UnknownTool for a prompt that is not in List.
-func (s *Set) Get(ctx context.Context, who identity.Principal, r Request) (Result, error) {
+func (s *Set) Get(ctx context.Context, principal identity.Principal, r Request) (Result, error) {
 	p := s.find(r.Name)
-	ask := bailiwick.Ask{Tool: "prompt:" + short(r.Name), Needs: identity.Read, Uses: uses(p), Arguments: object(r.Arguments),
+	ask := bailiwick.CallSpec{Tool: "prompt:" + short(r.Name), Needs: identity.Read, Uses: uses(p), Arguments: object(r.Arguments),
 		Correlation: r.Correlation, Progress: r.Progress, Timeout: timeout}
 	ask.Unknown, ask.Takes = p == nil, p.takes()
 	var res Result
-	err := s.gateway.Do(ctx, who, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+	err := s.gateway.Do(ctx, principal, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 		if p == nil {
 			return 0, unknown("unknown_prompt")
 		}

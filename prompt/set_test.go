@@ -42,8 +42,8 @@ func TestNewSetRefuses(t *testing.T) {
 // TestReplace: what is served changes at once, and who subscribed is told; what is wrong changes nothing.
 func TestReplace(t *testing.T) {
 	s := open(t)
-	var told []bailiwick.Change
-	defer s.gateway.Subscribe(func(c bailiwick.Change) { told = append(told, c) })()
+	var told []bailiwick.Event
+	defer s.gateway.Subscribe(func(c bailiwick.Event) { told = append(told, c) })()
 	if err := s.Replace(prompt.Prompt{Name: "a"}); err == nil || len(s.List(people["ann"])) != len(prompt.Builtin())-1 { // no tool for changes is served here, so there is no prompt about them
 		t.Error(err)
 	}
@@ -56,7 +56,7 @@ func TestReplace(t *testing.T) {
 	if list := s.List(people["ann"]); len(list) != 1 || list[0].Name != "a" {
 		t.Error(list)
 	}
-	if diff := cmp.Diff([]bailiwick.Change{bailiwick.PromptsChanged}, told); diff != "" {
+	if diff := cmp.Diff([]bailiwick.Event{bailiwick.PromptsChanged}, told); diff != "" {
 		t.Error(diff)
 	}
 }

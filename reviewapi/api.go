@@ -1,6 +1,6 @@
 // Package reviewapi is the JSON API with which people decide about changes: what other front ends and the command line use.
 //
-// It is a door beside server and console, over a bailiwick.Desk. It lets in a human with the scope review and a bearer
+// It is a door beside server and console, over a bailiwick.Reviewer. It lets in a human with the scope review and a bearer
 // token, from the hosts and origins that the MCP door lets in, and nobody else: no agent's credential decides here,
 // whatever its scopes. It refuses what it doesn't know: a member of a body, a parameter, a state. GET changes nothing.
 package reviewapi
@@ -34,14 +34,14 @@ const (
 
 // Options configure the API. All but Logger, Beat, and Deliveries with Record must be set.
 type Options struct {
-	Desk       func(who identity.Principal, correlation string) bailiwick.Desk
-	Identify   func(*http.Request) (identity.Principal, error)                                                                     // see server.Server.Identify
-	Challenge  string                                                                                                              // the WWW-Authenticate header of a 401
-	Deliveries Deliveries                                                                                                          // of notifications; nil serves none
-	Record     func(context.Context, identity.Principal, bailiwick.Ask, func(context.Context, *bailiwick.Call) (int, error)) error // Gateway.Do, under which deliveries are looked at
-	Closing    context.Context                                                                                                     // ends when the server begins to close: streams have no end of their own
-	Logger     *slog.Logger                                                                                                        // nil logs nothing
-	Beat       time.Duration                                                                                                       // between signs of life in a stream, at each of which its credential is asked again; 0 takes 15 s
+	Reviewer   func(who identity.Principal, correlation string) bailiwick.Reviewer
+	Identify   func(*http.Request) (identity.Principal, error)                                                                          // see server.Server.Identify
+	Challenge  string                                                                                                                   // the WWW-Authenticate header of a 401
+	Deliveries Deliveries                                                                                                               // of notifications; nil serves none
+	Record     func(context.Context, identity.Principal, bailiwick.CallSpec, func(context.Context, *bailiwick.Call) (int, error)) error // Gateway.Do, under which deliveries are looked at
+	Closing    context.Context                                                                                                          // ends when the server begins to close: streams have no end of their own
+	Logger     *slog.Logger                                                                                                             // nil logs nothing
+	Beat       time.Duration                                                                                                            // between signs of life in a stream, at each of which its credential is asked again; 0 takes 15 s
 }
 
 // An API serves /api/changes and what is below it.
@@ -96,7 +96,7 @@ type call struct {
 }
 
 // An answer is what a method of a path does at the desk of whoever asks. What it returns is written as JSON.
-type answer func(ctx context.Context, desk bailiwick.Desk, r *request) (any, error)
+type answer func(ctx context.Context, desk bailiwick.Reviewer, r *request) (any, error)
 
 // A request is what an answer may look at.
 type request struct {
@@ -129,28 +129,28 @@ func (a *API) guard(h func(http.ResponseWriter, *http.Request, *call) error) htt
 }
 
 // admit returns who sends r, and their desk.
-func (a *API) admit(r *http.Request, c *call) (identity.Principal, bailiwick.Desk, error) {
-	who, err := a.options.Identify(r)
+func (a *API) admit(r *http.Request, c *call) (identity.Principal, bailiwick.Reviewer, error) {
+	p, err := a.options.Identify(r)
 	if err != nil {
-		return who, nil, err
+		return p, nil, err
 	}
-	if who.Kind != identity.Human || !who.Has(identity.Review) || who.Depth > 0 {
-		return who, nil, &problem.Error{Code: problem.PermissionDenied, Kind: "not_a_reviewer", Scope: string(identity.Review),
+	if p.Kind != identity.Human || !p.Has(identity.Review) || p.Depth > 0 {
+		return p, nil, &problem.Error{Code: problem.PermissionDenied, Kind: "not_a_reviewer", Scope: string(identity.Review),
 			Detail:     "changes are decided about by people: this needs the credential of a human with the scope review",
 			Suggestion: `make one with "bailiwick token create --kind human --owner YOU --scopes review"`}
 	}
-	return who, a.options.Desk(who, c.correlation), nil
+	return p, a.options.Reviewer(p, c.correlation), nil
 }
 
 // sharer is whose shares of calls and streams who draws from.
-func sharer(who identity.Principal) fair.Who {
-	return fair.Who{Tenant: who.Tenant, Owner: who.Account(), Credential: who.Origin()}
+func sharer(p identity.Principal) fair.Who {
+	return fair.Who{Tenant: p.Tenant, Owner: p.Account(), Credential: p.Origin()}
 }
 
 // ask answers a path that has these methods.
 func (a *API) ask(methods map[string]answer) func(http.ResponseWriter, *http.Request, *call) error {
 	return func(w http.ResponseWriter, r *http.Request, c *call) error {
-		who, desk, err := a.admit(r, c)
+		p, desk, err := a.admit(r, c)
 		if err != nil {
 			return err
 		}
@@ -161,7 +161,7 @@ func (a *API) ask(methods map[string]answer) func(http.ResponseWriter, *http.Req
 			}
 			return problem.New(problem.InvalidArgument, "this path takes "+c.allow)
 		}
-		leave, err := a.calls.Enter(r.Context(), sharer(who))
+		leave, err := a.calls.Enter(r.Context(), sharer(p))
 		if err != nil {
 			return &problem.Error{Code: problem.RateLimited, Detail: "too many requests at a time", RetryAfter: time.Second, Err: err}
 		}
@@ -170,7 +170,7 @@ func (a *API) ask(methods map[string]answer) func(http.ResponseWriter, *http.Req
 		if err != nil {
 			return err
 		}
-		out, err := do(r.Context(), desk, &request{who: who, correlation: c.correlation, id: r.PathValue("id"), http: r, body: body})
+		out, err := do(r.Context(), desk, &request{who: p, correlation: c.correlation, id: r.PathValue("id"), http: r, body: body})
 		if err != nil {
 			return err
 		}

@@ -129,13 +129,13 @@ func serve(t *testing.T, beat time.Duration) (*httptest.Server, desk, func(strin
 	revoked := map[string]bool{}
 	closing, cancel := context.WithCancel(context.Background())
 	s := httptest.NewServer(New(Options{
-		Desk: func(who identity.Principal, correlation string) bailiwick.Desk { return desk{who, d.journal} },
+		Reviewer: func(p identity.Principal, correlation string) bailiwick.Reviewer { return desk{p, d.journal} },
 		Identify: func(r *http.Request) (identity.Principal, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-			if who, ok := people[token]; ok && !revoked[token] {
-				return who, nil
+			if p, ok := people[token]; ok && !revoked[token] {
+				return p, nil
 			}
 			return identity.Principal{}, problem.New(problem.Unauthorized, "Unauthorized")
 		},

@@ -32,11 +32,11 @@ func (a *API) recorded(ctx context.Context, r *request, name string, do func(con
 	if r.who.Tenant != "" {
 		return &problem.Error{Code: problem.PermissionDenied, Kind: "tenant", Detail: "notifications are of all tenants: this needs the credential of a human of none"}
 	}
-	ask := bailiwick.Ask{Tool: "changes/" + name, Needs: identity.Review, Correlation: r.correlation}
+	ask := bailiwick.CallSpec{Tool: "changes/" + name, Needs: identity.Review, Correlation: r.correlation}
 	return a.options.Record(ctx, r.who, ask, func(ctx context.Context, _ *bailiwick.Call) (int, error) { return 0, do(ctx) })
 }
 
-func (a *API) deliveries(ctx context.Context, _ bailiwick.Desk, r *request) (any, error) {
+func (a *API) deliveries(ctx context.Context, _ bailiwick.Reviewer, r *request) (any, error) {
 	p, err := parameters(r.http.URL, DeliveryParameters())
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (a *API) deliveries(ctx context.Context, _ bailiwick.Desk, r *request) (any
 	return page, err
 }
 
-func (a *API) redeliver(ctx context.Context, _ bailiwick.Desk, r *request) (any, error) {
+func (a *API) redeliver(ctx context.Context, _ bailiwick.Reviewer, r *request) (any, error) {
 	if _, err := parameters(r.http.URL, nil); err != nil {
 		return nil, err
 	}

@@ -36,13 +36,13 @@ func TestDeliveries(t *testing.T) {
 	tenanted.Tenant = "acme"
 	who := map[string]identity.Principal{"rita": reviewer, "tenanted": tenanted, "agent": people["agent"]}
 	s := httptest.NewServer(New(Options{
-		Desk: func(identity.Principal, string) bailiwick.Desk { return nil },
+		Reviewer: func(identity.Principal, string) bailiwick.Reviewer { return nil },
 		Identify: func(r *http.Request) (identity.Principal, error) {
 			return who[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")], nil
 		},
 		Closing: t.Context(), Deliveries: box,
-		Record: func(ctx context.Context, who identity.Principal, ask bailiwick.Ask, run func(context.Context, *bailiwick.Call) (int, error)) error {
-			recorded = append(recorded, who.Owner+" "+ask.Tool+" "+string(ask.Needs))
+		Record: func(ctx context.Context, p identity.Principal, ask bailiwick.CallSpec, run func(context.Context, *bailiwick.Call) (int, error)) error {
+			recorded = append(recorded, p.Owner+" "+ask.Tool+" "+string(ask.Needs))
 			_, err := run(ctx, nil)
 			return err
 		},

@@ -17,7 +17,7 @@ import (
 // parameter after, or with what happens from now on. The credential is asked again before anything is sent: one that is
 // revoked hears no more.
 func (a *API) events(w http.ResponseWriter, r *http.Request, c *call) error {
-	who, desk, err := a.admit(r, c)
+	p, desk, err := a.admit(r, c)
 	if err != nil {
 		return err
 	}
@@ -25,7 +25,7 @@ func (a *API) events(w http.ResponseWriter, r *http.Request, c *call) error {
 		c.allow = http.MethodGet
 		return problem.New(problem.InvalidArgument, "this path takes "+c.allow)
 	}
-	leave, err := a.streams.Enter(r.Context(), sharer(who))
+	leave, err := a.streams.Enter(r.Context(), sharer(p))
 	if err != nil {
 		return &problem.Error{Code: problem.RateLimited, Detail: "too many streams at a time", RetryAfter: 5 * time.Second, Err: err}
 	}
@@ -58,7 +58,7 @@ func (a *API) events(w http.ResponseWriter, r *http.Request, c *call) error {
 }
 
 // tell sends what happened behind at, or else waits for more, and returns the event behind which to go on.
-func (a *API) tell(ctx context.Context, s *stream, desk bailiwick.Desk, at int64) (int64, error) {
+func (a *API) tell(ctx context.Context, s *stream, desk bailiwick.Reviewer, at int64) (int64, error) {
 	found, err := desk.Events(ctx, at)
 	if err != nil {
 		return at, err
@@ -86,7 +86,7 @@ func (a *API) tell(ctx context.Context, s *stream, desk bailiwick.Desk, at int64
 }
 
 // begin is the event behind which a stream begins.
-func begin(ctx context.Context, r *http.Request, desk bailiwick.Desk) (int64, error) {
+func begin(ctx context.Context, r *http.Request, desk bailiwick.Reviewer) (int64, error) {
 	p, err := parameters(r.URL, []string{"after"})
 	if err != nil {
 		return 0, err

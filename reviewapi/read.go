@@ -104,10 +104,10 @@ func members(body []byte, known []member) (map[string]value.Value, error) {
 // A decision is a POST on a change.
 type decision struct {
 	members []member
-	do      func(ctx context.Context, desk bailiwick.Desk, id string, body map[string]value.Value) (*review.Sheet, error)
+	do      func(ctx context.Context, desk bailiwick.Reviewer, id string, body map[string]value.Value) (*review.Sheet, error)
 }
 
-func (d decision) answer(ctx context.Context, desk bailiwick.Desk, r *request) (any, error) {
+func (d decision) answer(ctx context.Context, desk bailiwick.Reviewer, r *request) (any, error) {
 	if _, err := parameters(r.http.URL, nil); err != nil {
 		return nil, err
 	}
@@ -121,30 +121,30 @@ func (d decision) answer(ctx context.Context, desk bailiwick.Desk, r *request) (
 // decisions are what people can do about a change, by the last part of the path.
 var decisions = map[string]decision{
 	"approve": {[]member{{"digest", value.String, true}, {"comment", value.String, false}},
-		func(ctx context.Context, desk bailiwick.Desk, id string, b map[string]value.Value) (*review.Sheet, error) {
+		func(ctx context.Context, desk bailiwick.Reviewer, id string, b map[string]value.Value) (*review.Sheet, error) {
 			return desk.Approve(ctx, id, b["digest"].Text(), b["comment"].Text())
 		}},
 	"break_glass": {[]member{{"digest", value.String, true}, {"reason", value.String, true}},
-		func(ctx context.Context, desk bailiwick.Desk, id string, b map[string]value.Value) (*review.Sheet, error) {
+		func(ctx context.Context, desk bailiwick.Reviewer, id string, b map[string]value.Value) (*review.Sheet, error) {
 			return desk.BreakGlass(ctx, id, b["digest"].Text(), b["reason"].Text())
 		}},
 	"reject": {[]member{{"reason", value.String, true}},
-		func(ctx context.Context, desk bailiwick.Desk, id string, b map[string]value.Value) (*review.Sheet, error) {
+		func(ctx context.Context, desk bailiwick.Reviewer, id string, b map[string]value.Value) (*review.Sheet, error) {
 			return desk.Reject(ctx, id, b["reason"].Text())
 		}},
 	"comment": {[]member{{"comment", value.String, true}},
-		func(ctx context.Context, desk bailiwick.Desk, id string, b map[string]value.Value) (*review.Sheet, error) {
+		func(ctx context.Context, desk bailiwick.Reviewer, id string, b map[string]value.Value) (*review.Sheet, error) {
 			return desk.Comment(ctx, id, b["comment"].Text())
 		}},
-	"renew": {nil, func(ctx context.Context, desk bailiwick.Desk, id string, _ map[string]value.Value) (*review.Sheet, error) {
+	"renew": {nil, func(ctx context.Context, desk bailiwick.Reviewer, id string, _ map[string]value.Value) (*review.Sheet, error) {
 		return desk.Renew(ctx, id)
 	}},
 	"revert": {[]member{{"reason", value.String, false}},
-		func(ctx context.Context, desk bailiwick.Desk, id string, b map[string]value.Value) (*review.Sheet, error) {
+		func(ctx context.Context, desk bailiwick.Reviewer, id string, b map[string]value.Value) (*review.Sheet, error) {
 			return desk.Revert(ctx, id, b["reason"].Text())
 		}},
 	"settle": {[]member{{"applied", value.Bool, true}, {"reason", value.String, true}},
-		func(ctx context.Context, desk bailiwick.Desk, id string, b map[string]value.Value) (*review.Sheet, error) {
+		func(ctx context.Context, desk bailiwick.Reviewer, id string, b map[string]value.Value) (*review.Sheet, error) {
 			return desk.Settle(ctx, id, b["applied"].Bool(), b["reason"].Text())
 		}},
 }
@@ -244,7 +244,7 @@ type Page struct {
 	Next    string       `json:"next,omitzero"` // the path of the next page
 }
 
-func list(ctx context.Context, desk bailiwick.Desk, r *request) (any, error) {
+func list(ctx context.Context, desk bailiwick.Reviewer, r *request) (any, error) {
 	f, err := filter(r.http.URL)
 	if err != nil {
 		return nil, err
@@ -265,7 +265,7 @@ func list(ctx context.Context, desk bailiwick.Desk, r *request) (any, error) {
 	return page, nil
 }
 
-func counts(ctx context.Context, desk bailiwick.Desk, r *request) (any, error) {
+func counts(ctx context.Context, desk bailiwick.Reviewer, r *request) (any, error) {
 	f, err := filter(r.http.URL)
 	if err != nil {
 		return nil, err
@@ -273,7 +273,7 @@ func counts(ctx context.Context, desk bailiwick.Desk, r *request) (any, error) {
 	return desk.Counts(ctx, f)
 }
 
-func show(ctx context.Context, desk bailiwick.Desk, r *request) (any, error) {
+func show(ctx context.Context, desk bailiwick.Reviewer, r *request) (any, error) {
 	if _, err := parameters(r.http.URL, nil); err != nil {
 		return nil, err
 	}

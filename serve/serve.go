@@ -38,7 +38,7 @@ type Options struct {
 // A Server is a configuration that is served. It is safe for use by several goroutines.
 type Server struct {
 	file  string
-	plant *app.Plant
+	plant *app.App
 	parts *app.Serving
 	end   context.CancelFunc // ends the handlers
 }

@@ -157,15 +157,15 @@ func (t *Tool) Needs() identity.Scope {
 }
 
 // Ask returns what a call of t is, without what the caller says.
-func (t *Tool) Ask() bailiwick.Ask {
-	return bailiwick.Ask{Tool: t.Name, Needs: t.Needs(), Writes: t.Writes, Proposes: t.Proposes, Timeout: t.Timeout}
+func (t *Tool) Ask() bailiwick.CallSpec {
+	return bailiwick.CallSpec{Tool: t.Name, Needs: t.Needs(), Writes: t.Writes, Proposes: t.Proposes, Timeout: t.Timeout}
 }
 
 // List returns the tools that who may call, of one category or of all for "", by name. An unknown category has none.
-func (s *Set) List(who identity.Principal, category string) []*Tool {
+func (s *Set) List(p identity.Principal, category string) []*Tool {
 	var out []*Tool
 	for _, t := range s.registry.Load().tools {
-		if (category == "" || string(t.Category) == category) && s.gateway.May(who, t.Ask()) == nil && s.offered(t, who) {
+		if (category == "" || string(t.Category) == category) && s.gateway.May(p, t.Ask()) == nil && s.offered(t, p) {
 			out = append(out, t)
 		}
 	}
@@ -173,14 +173,14 @@ func (s *Set) List(who identity.Principal, category string) []*Tool {
 }
 
 // May reports whether there is a tool called name that who may call.
-func (s *Set) May(who identity.Principal, name string) bool {
+func (s *Set) May(p identity.Principal, name string) bool {
 	t := s.Tool(name)
-	return t != nil && s.gateway.May(who, t.Ask()) == nil && s.offered(t, who)
+	return t != nil && s.gateway.May(p, t.Ask()) == nil && s.offered(t, p)
 }
 
 // offered reports whether t has anything for who.
-func (s *Set) offered(t *Tool, who identity.Principal) bool {
-	return (t.Offered == nil || t.Offered(who)) && (t.offers == nil || t.offers(s, who))
+func (s *Set) offered(t *Tool, p identity.Principal) bool {
+	return (t.Offered == nil || t.Offered(p)) && (t.offers == nil || t.offers(s, p))
 }
 
 // Tool returns the tool called name, or nil where the set has none now.
@@ -192,19 +192,19 @@ func (s *Set) Tool(name string) *Tool {
 }
 
 // Call answers one call: it is the in-process door, and what every other door calls. Errors carry a *problem.Error.
-func (s *Set) Call(ctx context.Context, who identity.Principal, r Request) (res Result, err error) {
+func (s *Set) Call(ctx context.Context, p identity.Principal, r Request) (res Result, err error) {
 	t := s.registry.Load().byName[r.Name]
-	if t != nil && !s.offered(t.Tool, who) {
+	if t != nil && !s.offered(t.Tool, p) {
 		t = nil // in all that follows as if nobody had registered it
 	}
-	ask := bailiwick.Ask{Tool: short(r.Name), Unknown: t == nil, Needs: identity.Read, Takes: []string{}}
+	ask := bailiwick.CallSpec{Tool: short(r.Name), Unknown: t == nil, Needs: identity.Read, Takes: []string{}}
 	if t != nil {
 		ask = t.Ask()
 		ask.Takes = t.input.Names()
 	}
 	ask.Arguments, ask.Correlation, ask.Progress = r.Arguments, r.Correlation, r.Progress
-	ask.Tools = func() []string { return s.names(who) }
-	err = s.gateway.Do(ctx, who, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+	ask.Tools = func() []string { return s.names(p) }
+	err = s.gateway.Do(ctx, p, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 		if t == nil {
 			return 0, policy.Unknown("unknown_tool")
 		}
@@ -231,7 +231,7 @@ func (s *Set) Call(ctx context.Context, who identity.Principal, r Request) (res 
 		return max(len(res.Structured), len(res.Text)), nil
 	})
 	if problem.CodeOf(err) == problem.UnknownTool {
-		return Result{}, s.unknown(who, r.Name, problem.Of(err).Kind)
+		return Result{}, s.unknown(p, r.Name, problem.Of(err).Kind)
 	}
 	if err != nil {
 		return Result{}, err
@@ -241,8 +241,8 @@ func (s *Set) Call(ctx context.Context, who identity.Principal, r Request) (res 
 
 // unknown refuses a tool that doesn't exist for who, with the nearest names that do. It says the same whether there is
 // such a tool or not; kind, for the audit, is the true reason.
-func (s *Set) unknown(who identity.Principal, name, kind string) error {
-	names := s.names(who)
+func (s *Set) unknown(principal identity.Principal, name, kind string) error {
+	names := s.names(principal)
 	p := &problem.Error{Code: problem.UnknownTool, Kind: kind, Near: problem.Nearest(name, names, 3)}
 	p.Detail = fmt.Sprintf("unknown tool %q%s", problem.Cut(name), problem.DidYouMean(p.Near))
 	if slices.Contains(names, "list_tools") {
@@ -252,18 +252,18 @@ func (s *Set) unknown(who identity.Principal, name, kind string) error {
 }
 
 // names returns the names of the tools that who may call.
-func (s *Set) names(who identity.Principal) []string {
+func (s *Set) names(p identity.Principal) []string {
 	var names []string
-	for _, t := range s.List(who, "") {
+	for _, t := range s.List(p, "") {
 		names = append(names, t.Name)
 	}
 	return names
 }
 
 // Admit puts run under the same scopes, limits and record as a tool's call; see server.Tools.
-func (s *Set) Admit(ctx context.Context, who identity.Principal, name string, run func(context.Context) (int, error)) error {
-	ask := bailiwick.Ask{Tool: short(name), Needs: identity.Read}
-	return s.gateway.Do(ctx, who, ask, func(ctx context.Context, _ *bailiwick.Call) (int, error) { return run(ctx) })
+func (s *Set) Admit(ctx context.Context, p identity.Principal, name string, run func(context.Context) (int, error)) error {
+	ask := bailiwick.CallSpec{Tool: short(name), Needs: identity.Read}
+	return s.gateway.Do(ctx, p, ask, func(ctx context.Context, _ *bailiwick.Call) (int, error) { return run(ctx) })
 }
 
 // short keeps names that nobody would register out of the record's way.

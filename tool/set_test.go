@@ -31,7 +31,7 @@ func TestReplace(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := 0
-	stop := g.Subscribe(func(c bailiwick.Change) {
+	stop := g.Subscribe(func(c bailiwick.Event) {
 		if c == bailiwick.ToolsChanged {
 			told++
 		}
@@ -109,10 +109,10 @@ func TestUnknownTool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	who := agent()
-	who.Tools.Except = []string{"greet_b"}
+	principal := agent()
+	principal.Tools.Except = []string{"greet_b"}
 	for name, kind := range map[string]string{"greet_b": "tool_filtered", "greet_c": "unknown_tool", "greet_d": "unknown_tool"} {
-		_, err := set.Call(t.Context(), who, tool.Request{Name: name, Arguments: value.OfObject(nil)})
+		_, err := set.Call(t.Context(), principal, tool.Request{Name: name, Arguments: value.OfObject(nil)})
 		p := problem.Of(err)
 		want := "unknown_tool: unknown tool \"" + name + "\"; did you mean greet_a?\n→ list_tools names the tools you may call"
 		if p.Text() != want || p.Kind != kind {
@@ -189,8 +189,8 @@ func TestCustom(t *testing.T) {
 func TestSubscriberPanics(t *testing.T) {
 	g, _ := newGateway(t, 0, shopRules())
 	told := 0
-	g.Subscribe(func(bailiwick.Change) { panic("first") })
-	g.Subscribe(func(bailiwick.Change) { told++ })
+	g.Subscribe(func(bailiwick.Event) { panic("first") })
+	g.Subscribe(func(bailiwick.Event) { told++ })
 	if _, err := tool.NewSet(g, greet("a", "")); err != nil {
 		t.Fatal(err)
 	}
@@ -213,8 +213,8 @@ func TestDeriveLists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	who := agent()
-	who.Tools.Except = []string{"b"}
+	p := agent()
+	p.Tools.Except = []string{"b"}
 	for _, tt := range []struct {
 		lists identity.List
 		want  string
@@ -226,7 +226,7 @@ func TestDeriveLists(t *testing.T) {
 		{identity.List{Only: []string{"a"}, Except: []string{"a"}}, "invalid_argument: none of the tools in the list is one that the parent has: the sub-principal would have none (at /tools/only)"},
 	} {
 		lists = tt.lists
-		_, err := set.Call(t.Context(), who, tool.Request{Name: "derive", Arguments: value.OfObject(nil)})
+		_, err := set.Call(t.Context(), p, tool.Request{Name: "derive", Arguments: value.OfObject(nil)})
 		got := ""
 		if err != nil {
 			got = problem.Of(err).Text()

@@ -31,8 +31,8 @@ func textSearch() Tool {
 			"class_name": {"type": "string"}, "results": {"type": "array"}, "has_more": {"type": "boolean"}}}`),
 		Annotations: reads(),
 		Category:    Query,
-		offers: func(s *Set, who identity.Principal) bool { // for whom there is something to search
-			return slices.ContainsFunc(s.gateway.Views(who), func(v *policy.View) bool { return v.SearchFields() != nil })
+		offers: func(s *Set, p identity.Principal) bool { // for whom there is something to search
+			return slices.ContainsFunc(s.gateway.Views(p), func(v *policy.View) bool { return v.SearchFields() != nil })
 		},
 		Timeout: queryTimeout,
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (Result, error) {

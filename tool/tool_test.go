@@ -118,7 +118,7 @@ func TestConversations(t *testing.T) {
 			if strings.Contains(file, "budget") {
 				budget = 260
 			}
-			rules, who := shopRules(), agent()
+			rules, p := shopRules(), agent()
 			if strings.Contains(file, "scans") {
 				rules.RefuseScans = true
 				customers := rules.Classes["customers"]
@@ -129,14 +129,14 @@ func TestConversations(t *testing.T) {
 				rules = maskedRules()
 			}
 			if strings.Contains(file, "scope_explain") {
-				who.Scopes = append(who.Scopes, identity.Explain)
+				p.Scopes = append(p.Scopes, identity.Explain)
 			}
 			set, _ := openWith(t, budget, rules)
 			want, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := play(t, set, who, want)
+			got := play(t, set, p, want)
 			if *update {
 				if err := os.WriteFile(file, got, 0o644); err != nil {
 					t.Fatal(err)
@@ -163,7 +163,7 @@ func maskedRules() policy.Rules {
 }
 
 // play answers the calls of a conversation. "$next" calls what the last answer's next_call says.
-func play(t *testing.T, set *tool.Set, who identity.Principal, conversation []byte) []byte {
+func play(t *testing.T, set *tool.Set, p identity.Principal, conversation []byte) []byte {
 	var out bytes.Buffer
 	var last []byte
 	lines := bufio.NewScanner(bytes.NewReader(conversation))
@@ -194,7 +194,7 @@ func play(t *testing.T, set *tool.Set, who identity.Principal, conversation []by
 		if err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
-		res, err := set.Call(t.Context(), who, tool.Request{Name: name, Arguments: doc})
+		res, err := set.Call(t.Context(), p, tool.Request{Name: name, Arguments: doc})
 		fmt.Fprintf(&out, "%s\n", line)
 		if err != nil {
 			out.WriteString(refusal(problem.Of(err)))

@@ -113,6 +113,12 @@ func printExamination(t *terminal.Terminal, r *examination) error {
 			t.Printf("%s: masked: %s\n", e.Name, strings.Join(masked(e), ", "))
 		}
 	}
+	printSeen(t, r, shown)
+	return nil
+}
+
+// printSeen prints how much agents can see: shown classes, and the operations of APIs.
+func printSeen(t *terminal.Terminal, r *examination, shown int) {
 	seen, can := []string{}, shown
 	if len(r.Classes) > 0 || len(r.APIs) == 0 {
 		seen = append(seen, fmt.Sprintf("%d of %d classes", shown, len(r.Classes)))
@@ -127,10 +133,9 @@ func printExamination(t *terminal.Terminal, r *examination) error {
 	if can == 0 {
 		t.Printf("%s  %s can be seen: none is named by the rules. Name classes under classes, or let \"bailiwick init\" write rules; rules %s\n",
 			terminal.Styled(terminal.Amber, "nothing"), strings.Join(seen, " and "), r.Rules)
-		return nil
+		return
 	}
 	t.Printf("%s  %s can be seen; rules %s\n", terminal.Styled(terminal.Green, "good"), strings.Join(seen, " and "), r.Rules)
-	return nil
 }
 
 // masked names the masked fields of a class, each with its mask.

@@ -160,7 +160,7 @@ func (d *demonstration) makeTokens(ctx context.Context, tokens *identity.Tokens)
 	return nil
 }
 
-func (d *demonstration) open(ctx context.Context, p *app.Plant) (*app.Serving, net.Listener, error) {
+func (d *demonstration) open(ctx context.Context, p *app.App) (*app.Serving, net.Listener, error) {
 	o := p.Door()
 	o.Logger = logger(d.Terminal, quiet())
 	s, err := p.Serve(ctx, o)
@@ -179,7 +179,7 @@ func (d *demonstration) open(ctx context.Context, p *app.Plant) (*app.Serving, n
 }
 
 // invite makes the links that sign the reviewers of acme in to the console at address.
-func (d *demonstration) invite(ctx context.Context, p *app.Plant, address string, c *console.Console) error {
+func (d *demonstration) invite(ctx context.Context, p *app.App, address string, c *console.Console) error {
 	for _, r := range []struct {
 		name   string
 		into   *string

@@ -26,7 +26,7 @@ import (
 
 func serveCommand(t *terminal.Terminal) *cobra.Command {
 	var from app.Setup
-	var who app.Speaker
+	var who app.StdioFlags
 	var listen string
 	var stdio bool
 	cmd := &cobra.Command{
@@ -119,7 +119,7 @@ func ready(t *terminal.Terminal, l net.Listener) error {
 }
 
 // announce says at the start what an operator may not expect.
-func announce(ctx context.Context, t *terminal.Terminal, p *app.Plant, open bool) {
+func announce(ctx context.Context, t *terminal.Terminal, p *app.App, open bool) {
 	for _, w := range p.Warnings {
 		t.Notef("warning: %s", w)
 	}
@@ -143,7 +143,7 @@ func announce(ctx context.Context, t *terminal.Terminal, p *app.Plant, open bool
 type serving struct {
 	from    *app.Setup
 	started config.Config // as it was read
-	plant   *app.Plant
+	plant   *app.App
 	server  *mcp.Server
 	log     *slog.Logger
 }
@@ -193,8 +193,8 @@ func (r *serving) watch(ctx context.Context, w *configwatch.Watcher) (stop func(
 }
 
 // serveStdio serves the one principal that the configuration and flags name. Standard output belongs to the protocol.
-func (r *serving) serveStdio(ctx context.Context, t *terminal.Terminal, c *config.Config, flags *app.Speaker) error {
-	who, err := flags.Principal(c.Stdio, "stdio")
+func (r *serving) serveStdio(ctx context.Context, t *terminal.Terminal, c *config.Config, flags *app.StdioFlags) error {
+	principal, err := flags.Principal(c.Stdio, "stdio")
 	if err != nil {
 		return err
 	}
@@ -220,7 +220,7 @@ func (r *serving) serveStdio(ctx context.Context, t *terminal.Terminal, c *confi
 	defer r.watch(ctx, new(configwatch.Watcher))()
 	defer p.Apply(ctx, log)()
 	defer p.Tell(ctx, s, log)()
-	return s.ServeStdio(ctx, who)
+	return s.ServeStdio(ctx, principal)
 }
 
 // refuseStdio answers the first request of a client with message, for a client shows nothing of the standard error of
@@ -232,7 +232,7 @@ func refuseStdio(t *terminal.Terminal, message string, err error) error {
 		if fault != nil || len(messages) == 0 || !messages[0].IsCall() {
 			continue
 		}
-		refusal := wire.Fault{Code: wire.CodeBusy, Message: message}
+		refusal := wire.RPCFault{Code: wire.CodeBusy, Message: message}
 		t.Printf("%s\n", refusal.Append(nil, messages[0].ID))
 		break
 	}

@@ -63,7 +63,7 @@ func newDesk(ctx context.Context, path string) (*desk, error) {
 		return nil, errors.Join(err, tracker.Close())
 	}
 	// Agents that listen are told, and so is the log.
-	d.stop = d.gateway.Subscribe(func(c bailiwick.Change) {
+	d.stop = d.gateway.Subscribe(func(c bailiwick.Event) {
 		d.door.Changed()
 		log.Printf("changed: %s", c)
 	})

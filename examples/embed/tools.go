@@ -77,7 +77,7 @@ func triage() tool.Tool {
 				return tool.Result{}, err
 			}
 			var text string
-			err = sub.Do(ctx, bailiwick.Ask{Tool: "triage", Needs: identity.Read}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+			err = sub.Do(ctx, bailiwick.CallSpec{Tool: "triage", Needs: identity.Read}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 				page, err := c.Read(ctx, &query.Find{Class: "issues", Limit: 3, Keys: []query.Path{{"title"}, {"priority"}},
 					Where: query.Compare{Path: query.Path{"priority"}, Op: query.Eq, Value: value.OfString("Critical")}})
 				if err != nil {

@@ -106,11 +106,11 @@ func TestHTTPAction(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		who, err := kept.Principal()
+		principal, err := kept.Principal()
 		if err != nil {
 			t.Fatal(err)
 		}
-		return who
+		return principal
 	}
 	bot := token(identity.Token{Name: "bot", Kind: identity.Agent, Owner: "ana", Tenant: demo.Acme, Scopes: []identity.Scope{identity.Read, identity.Write}})
 	call := func(name, args string) value.Value {
@@ -134,7 +134,7 @@ func TestHTTPAction(t *testing.T) {
 	if proposed.Part([]string{"status"}).Text() != "pending_review" || got != nil {
 		t.Fatal(proposed, got)
 	}
-	ben := p.Gateway.Desk(token(identity.Token{Name: "ben", Kind: identity.Human, Owner: "ben", Tenant: demo.Acme, Scopes: []identity.Scope{identity.Read, identity.Review}}), "c2")
+	ben := p.Gateway.Reviewer(token(identity.Token{Name: "ben", Kind: identity.Human, Owner: "ben", Tenant: demo.Acme, Scopes: []identity.Scope{identity.Read, identity.Review}}), "c2")
 	sheet, err := ben.Sheet(t.Context(), proposed.Part([]string{"change_id"}).Text())
 	if err != nil || !sheet.CanApprove {
 		t.Fatalf("%+v %v", sheet, err)

@@ -22,16 +22,16 @@ import (
 const healthPatience = 3 * time.Second
 
 // Console returns the web page for people, who sign in with what credentials takes. It ends with p.
-func (p *Plant) Console(ctx context.Context, s *mcp.Server, credentials identity.Authenticator, log *slog.Logger) (*console.Console, error) {
+func (p *App) Console(ctx context.Context, s *mcp.Server, credentials identity.Authenticator, log *slog.Logger) (*console.Console, error) {
 	key, err := p.Store.Secret(ctx, "console")
 	if err != nil {
 		return nil, err
 	}
 	p.latest.Store(p.Config)
 	o := console.Options{
-		Desk: p.Gateway.Desk, Credentials: credentials, Allow: s.Allow,
-		Admit: func(ctx context.Context, who identity.Principal, ask bailiwick.Ask, run func(context.Context) error) error {
-			return p.Gateway.Do(ctx, who, ask, func(ctx context.Context, _ *bailiwick.Call) (int, error) { return 0, run(ctx) })
+		Reviewer: p.Gateway.Reviewer, Credentials: credentials, Allow: s.Allow,
+		Admit: func(ctx context.Context, principal identity.Principal, ask bailiwick.CallSpec, run func(context.Context) error) error {
+			return p.Gateway.Do(ctx, principal, ask, func(ctx context.Context, _ *bailiwick.Call) (int, error) { return 0, run(ctx) })
 		},
 		Audit: p.Store, Exposure: func() (*policyreport.Regime, error) { return p.Gateway.Regime(Offers(p.latest.Load())) },
 		Tokens: p.Tokens, Sources: func(ctx context.Context) []console.Source { return p.health(ctx, log) },
@@ -49,7 +49,7 @@ func (p *Plant) Console(ctx context.Context, s *mcp.Server, credentials identity
 }
 
 // health asks all sources at once how they are.
-func (p *Plant) health(ctx context.Context, log *slog.Logger) []console.Source {
+func (p *App) health(ctx context.Context, log *slog.Logger) []console.Source {
 	classes := map[string]int{}
 	for _, c := range p.Gateway.Catalogue() {
 		classes[c.Source]++

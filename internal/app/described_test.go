@@ -89,10 +89,10 @@ func TestDescribed(t *testing.T) {
 	blind := seer
 	blind.ID, blind.Classes = "blind", identity.List{Only: []string{"requests"}}
 	n := 0
-	call := func(who identity.Principal, name, subject, key string) string {
+	call := func(principal identity.Principal, name, subject, key string) string {
 		n++
 		args := value.OfObject([]value.Member{{Name: "Subject", Value: value.OfString(subject)}, {Name: "key", Value: value.OfString(key)}, {Name: "reason", Value: value.OfString(fmt.Sprint("call ", n))}})
-		res, err := p.Tools.Call(t.Context(), who, tool.Request{Name: name, Arguments: args})
+		res, err := p.Tools.Call(t.Context(), principal, tool.Request{Name: name, Arguments: args})
 		if err != nil {
 			return fmt.Sprint(problem.Of(err).Code, " ", problem.Of(err).Detail)
 		}

@@ -9,7 +9,7 @@ import (
 
 // TrustIssuer lets the door o let in whom the configuration's issuer vouches for, if it names one. What goes wrong with
 // the issuer later is told to o's Logger.
-func (p *Plant) TrustIssuer(o *mcp.Options) error {
+func (p *App) TrustIssuer(o *mcp.Options) error {
 	c := p.Config.Auth
 	if c.OIDC == nil {
 		return nil

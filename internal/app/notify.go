@@ -13,7 +13,7 @@ import (
 
 // Notify tells those whom the configuration names of what happens to changes, until stop is called. at is where the
 // server listens, http://127.0.0.1:8420: links lead there unless the configuration says otherwise.
-func (p *Plant) Notify(ctx context.Context, at string, log *slog.Logger) (stop func()) {
+func (p *App) Notify(ctx context.Context, at string, log *slog.Logger) (stop func()) {
 	n := p.Config.Notifications
 	if n.Hooks == nil {
 		return func() {}
@@ -32,7 +32,7 @@ func (p *Plant) Notify(ctx context.Context, at string, log *slog.Logger) (stop f
 }
 
 // Tell tells agents at s of what happens to changes that they watch, those of other replicas too, until stop is called.
-func (p *Plant) Tell(ctx context.Context, s *mcp.Server, log *slog.Logger) (stop func()) {
+func (p *App) Tell(ctx context.Context, s *mcp.Server, log *slog.Logger) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
@@ -57,7 +57,7 @@ func (p *Plant) Tell(ctx context.Context, s *mcp.Server, log *slog.Logger) (stop
 }
 
 // tell tells of the events behind at, and waits for more.
-func (p *Plant) tell(ctx context.Context, s *mcp.Server, at *int64, begun *bool) (err error) {
+func (p *App) tell(ctx context.Context, s *mcp.Server, at *int64, begun *bool) (err error) {
 	if !*begun {
 		if *at, err = p.Store.LastEvent(ctx); err != nil {
 			return err

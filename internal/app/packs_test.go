@@ -128,7 +128,7 @@ func TestPackChecks(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "own"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	build := func(check string) (*app.Plant, error) {
+	build := func(check string) (*app.App, error) {
 		for name, text := range map[string]string{
 			"own/apps.yaml": "tools:\n  - name: make-app\n    description: d\n    annotations: {}\n    input: {required: [name], properties: {name: {type: string}}}\n" +
 				"    operation: POST /api/v1/applications\n    body: {name: {$cel: input.name}, teamId: t}\n    check_against: " + check + "\n",

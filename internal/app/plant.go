@@ -31,14 +31,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// A Plant is a configuration's running pieces. Close ends them, the last opened first.
-type Plant struct {
+// An App is a configuration's running pieces. Close ends them, the last opened first.
+type App struct {
 	Config   *config.Config
 	Store    Store
 	Tokens   *identity.Tokens
 	Gateway  *bailiwick.Gateway
 	Tools    *tool.Set
-	room     *changes.Room
+	room     *changes.Toolset
 	Prompts  *prompt.Set
 	Warnings []string // what sources left out
 	Address  string   // "http://host:port" by which people reach the server, set before it serves; "" for paths alone
@@ -55,13 +55,13 @@ type Plant struct {
 }
 
 // Build opens all that c names: the store, the sources, and a gateway with tools on them.
-func Build(ctx context.Context, c *config.Config) (*Plant, error) {
-	p := &Plant{Config: c}
+func Build(ctx context.Context, c *config.Config) (*App, error) {
+	p := &App{Config: c}
 	return p, p.open(ctx)
 }
 
 // open opens all that p's configuration names. When that fails, all is closed again.
-func (p *Plant) open(ctx context.Context) (err error) {
+func (p *App) open(ctx context.Context) (err error) {
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, p.Close())
@@ -90,7 +90,7 @@ func (p *Plant) open(ctx context.Context) (err error) {
 }
 
 // Close ends what is running.
-func (p *Plant) Close() error {
+func (p *App) Close() error {
 	var errs []error
 	for _, c := range slices.Backward(p.closers) {
 		errs = append(errs, c())
@@ -99,7 +99,7 @@ func (p *Plant) Close() error {
 	return errors.Join(errs...)
 }
 
-func (p *Plant) openGateway(ctx context.Context) error {
+func (p *App) openGateway(ctx context.Context) error {
 	keys := map[string][]byte{"audit arguments": nil, "cursors": nil, "request state": nil}
 	for name := range keys {
 		key, err := p.Store.Secret(ctx, name)
@@ -124,7 +124,7 @@ func (p *Plant) openGateway(ctx context.Context) error {
 		Standing: func(ctx context.Context, call *bailiwick.Call, found *change.Change) error {
 			return p.room.Standing(ctx, call, found)
 		},
-		Secret: keys["cursors"], Budget: c.Budget, Changes: p.queue(), Today: p.Tokens, History: p.Store,
+		Secret: keys["cursors"], Budget: c.Budget, Changes: p.queue(), Refresher: p.Tokens, History: p.Store,
 	})
 	if err != nil {
 		return RuleFaults(c, err)
@@ -159,11 +159,11 @@ func RuleFaults(c *config.Config, err error) error {
 	var faults []config.Fault
 	var walk func(error) bool
 	walk = func(err error) bool {
-		if f, ok := err.(*policy.Fault); ok {
+		if f, ok := err.(*policy.RuleFault); ok {
 			faults = append(faults, c.WrongRule(f.Class, f.Message))
 			return true
 		}
-		if f, ok := err.(*calls.Fault); ok {
+		if f, ok := err.(*calls.RuleFault); ok {
 			faults = append(faults, c.WrongAPI(f))
 			return true
 		}
@@ -198,7 +198,7 @@ func daily(d config.Daily) limit.Use {
 }
 
 // Door returns what server options a configuration asks for.
-func (p *Plant) Door() mcp.Options {
+func (p *App) Door() mcp.Options {
 	c := p.Config
 	o := mcp.Options{
 		Tools: p.Tools, Prompts: p.Prompts, Version: Version(), Instructions: instructions(c), Ready: p.ready, StateKey: p.stateKey, Used: p.Store,

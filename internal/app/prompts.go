@@ -37,7 +37,7 @@ func Prompts(c *config.Config) ([]prompt.Prompt, error) {
 }
 
 // openPrompts puts the prompts on the gateway and its tools.
-func (p *Plant) openPrompts() error {
+func (p *App) openPrompts() error {
 	all, err := Prompts(p.Config)
 	if err != nil {
 		return err
@@ -47,6 +47,6 @@ func (p *Plant) openPrompts() error {
 }
 
 // Announce has s tell those who listen to it of every change of the gateway, until stop is called.
-func (p *Plant) Announce(s *mcp.Server) (stop func()) {
-	return p.Gateway.Subscribe(func(bailiwick.Change) { s.Changed() })
+func (p *App) Announce(s *mcp.Server) (stop func()) {
+	return p.Gateway.Subscribe(func(bailiwick.Event) { s.Changed() })
 }

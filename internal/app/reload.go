@@ -22,7 +22,7 @@ import (
 
 // Reload puts into force what c says and can change while calls run: rules and gates, the tools that are served with
 // their timeouts and rows, and prompts. All of c is right or nothing changes. It returns warnings.
-func (p *Plant) Reload(ctx context.Context, c *config.Config) ([]string, error) {
+func (p *App) Reload(ctx context.Context, c *config.Config) ([]string, error) {
 	p.opens(c)
 	catalogue := p.Gateway.Catalogue()
 	warnings, listed := c.CheckLists(namesOf(c, catalogue))
@@ -137,12 +137,12 @@ func plain(p *identity.Principal, auth config.Auth) any {
 	if p == nil {
 		return auth
 	}
-	filters, who := map[string]string{}, *p
-	for name, f := range who.Filters {
+	filters, principal := map[string]string{}, *p
+	for name, f := range principal.Filters {
 		filters[name] = query.Print(f).String()
 	}
-	who.Filters = nil
-	return []any{auth, who, filters}
+	principal.Filters = nil
+	return []any{auth, principal, filters}
 }
 
 // Forms returns which parts of a result c has clients sent, by client name.
@@ -165,7 +165,7 @@ func namesOf(c *config.Config, catalogue []schema.Class) config.Names {
 }
 
 // strayTokens tells of the tokens in use whose lists name what isn't there.
-func (p *Plant) strayTokens(ctx context.Context) ([]string, error) {
+func (p *App) strayTokens(ctx context.Context) ([]string, error) {
 	if p.Config.Auth.TokensOff {
 		return nil, nil
 	}
@@ -248,7 +248,7 @@ func ruled(c *config.Config) []string {
 }
 
 // opens leaves out of c the rules of APIs that aren't open, and notes which: a source is opened at the start.
-func (p *Plant) opens(c *config.Config) {
+func (p *App) opens(c *config.Config) {
 	for _, s := range c.Sources {
 		if _, ruled := c.Rules.APIs[s.Name]; ruled && p.sources[s.Name] == nil {
 			c.Forget(s.Name)

@@ -22,7 +22,7 @@ import (
 )
 
 // replica serves the demo over the store at url.
-func replica(t *testing.T, running, url string) (*app.Plant, *httptest.Server) {
+func replica(t *testing.T, running, url string) (*app.App, *httptest.Server) {
 	t.Helper()
 	c, err := config.Parse(filepath.Join(filepath.Dir(running), "bailiwick.yaml"), fmt.Appendf(nil, `
 store: "%s"
@@ -65,12 +65,12 @@ func TestReplicas(t *testing.T) {
 	}
 	passed := 0
 	for i := range 12 {
-		p := []*app.Plant{one, two}[i%2]
-		who, err := p.Tokens.Authenticate(ctx, secret, netip.MustParseAddr("192.0.2.1"))
+		p := []*app.App{one, two}[i%2]
+		principal, err := p.Tokens.Authenticate(ctx, secret, netip.MustParseAddr("192.0.2.1"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = p.Gateway.Do(ctx, who, bailiwick.Ask{Tool: "count_objects", Needs: identity.Read}, func(context.Context, *bailiwick.Call) (int, error) { return 0, nil })
+		err = p.Gateway.Do(ctx, principal, bailiwick.CallSpec{Tool: "count_objects", Needs: identity.Read}, func(context.Context, *bailiwick.Call) (int, error) { return 0, nil })
 		if err == nil {
 			passed++
 		} else if problem.CodeOf(err) != problem.RateLimited {

@@ -19,12 +19,12 @@ type Serving struct {
 	Reviews http.Handler     // the reviewers' JSON API, below /api/
 	Console *console.Console // nil where people have nothing to sign in with
 
-	plant *Plant
+	plant *App
 	log   *slog.Logger
 }
 
 // Serve makes the handlers of p, whose MCP server has the options o. They end with ctx.
-func (p *Plant) Serve(ctx context.Context, o mcp.Options) (*Serving, error) {
+func (p *App) Serve(ctx context.Context, o mcp.Options) (*Serving, error) {
 	s, err := mcp.New(o)
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (p *Plant) Serve(ctx context.Context, o mcp.Options) (*Serving, error) {
 
 // people makes what people reach: they sign in with what credentials takes.
 func (s *Serving) people(ctx context.Context, credentials identity.Authenticator) (err error) {
-	s.Reviews = reviewapi.New(reviewapi.Options{Desk: s.plant.Gateway.Desk, Identify: s.MCP.Identify, Challenge: s.MCP.Challenge(),
+	s.Reviews = reviewapi.New(reviewapi.Options{Reviewer: s.plant.Gateway.Reviewer, Identify: s.MCP.Identify, Challenge: s.MCP.Challenge(),
 		Deliveries: s.plant.Store, Record: s.plant.Gateway.Do, Closing: ctx, Logger: s.log}).Handler()
 	if credentials == nil {
 		return nil

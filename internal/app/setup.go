@@ -130,13 +130,13 @@ func StoreURL(text string) (string, error) {
 }
 
 // A Speaker is what flags say about the principal of stdio, or of one call in process.
-type Speaker struct {
+type StdioFlags struct {
 	Tenant, Owner, Scopes string
 	Given                 func(name string) bool // whether a flag was given
 }
 
 // Flags adds the flags that say who speaks; tenant is the name of the first.
-func (s *Speaker) Flags(f *pflag.FlagSet, tenant string) {
+func (s *StdioFlags) Flags(f *pflag.FlagSet, tenant string) {
 	f.StringVar(&s.Tenant, tenant, "", "the `TENANT` whose records are seen")
 	f.StringVar(&s.Owner, "owner", "", "the `PERSON` on whose behalf")
 	f.StringVar(&s.Scopes, "scopes", "", "what is allowed: `SCOPES` such as read, or write,delete (default read)")
@@ -145,30 +145,30 @@ func (s *Speaker) Flags(f *pflag.FlagSet, tenant string) {
 
 // Principal returns who speaks: the one of the configuration, changed by flags; alone, without a configured one,
 // who may read.
-func (s *Speaker) Principal(configured identity.Principal, id string) (identity.Principal, error) {
-	who := configured
-	if who.ID == "" {
-		who = identity.Principal{ID: id, Name: id, Kind: identity.Agent, Owner: LocalUser(), Scopes: []identity.Scope{identity.Read}}
+func (s *StdioFlags) Principal(configured identity.Principal, id string) (identity.Principal, error) {
+	p := configured
+	if p.ID == "" {
+		p = identity.Principal{ID: id, Name: id, Kind: identity.Agent, Owner: LocalUser(), Scopes: []identity.Scope{identity.Read}}
 	}
 	if s.Tenant != "" {
-		who.Tenant = s.Tenant
+		p.Tenant = s.Tenant
 	}
 	if s.Owner != "" {
-		who.Owner = s.Owner
+		p.Owner = s.Owner
 	}
 	if s.Given("scopes") {
 		scopes, err := identity.ParseScopes(s.Scopes)
 		if err != nil {
-			return who, terminal.Usage(err)
+			return p, terminal.Usage(err)
 		}
 		for _, scope := range scopes {
 			if scope == identity.Review || scope == identity.Audit || scope == identity.Operator {
-				return who, terminal.Usagef("%v", problem.New(problem.InvalidArgument, "an agent can't have the scope "+string(scope)))
+				return p, terminal.Usagef("%v", problem.New(problem.InvalidArgument, "an agent can't have the scope "+string(scope)))
 			}
 		}
-		who.Scopes = scopes
+		p.Scopes = scopes
 	}
-	return who, nil
+	return p, nil
 }
 
 // LocalUser names who runs the program.

@@ -101,7 +101,7 @@ func StoreName(text string) string {
 	return name.String()
 }
 
-func (p *Plant) openStore(ctx context.Context) error {
+func (p *App) openStore(ctx context.Context) error {
 	url := p.Config.Store
 	if storePath(url) == sqlite.Memory {
 		// A file that goes with the process: unlike memory, the audit of a long run doesn't fill it.
@@ -122,6 +122,6 @@ func (p *Plant) openStore(ctx context.Context) error {
 }
 
 // ready reports whether sources and store answer.
-func (p *Plant) ready(ctx context.Context) error {
+func (p *App) ready(ctx context.Context) error {
 	return errors.Join(p.Gateway.Ping(ctx), p.Store.Ping(ctx))
 }

@@ -21,13 +21,13 @@ import (
 )
 
 // Observed is Build, and tells log and whoever c names of what is done.
-func Observed(ctx context.Context, c *config.Config, log *slog.Logger) (*Plant, error) {
+func Observed(ctx context.Context, c *config.Config, log *slog.Logger) (*App, error) {
 	o := telemetry.Options{Version: Version(), Logger: log, Calls: !c.Log.Quiet}
 	if t := c.Telemetry; t.Traces {
 		o.Traces = &telemetry.Traces{OTLP: telemetry.OTLP(t.OTLP), Sample: t.Sample, Environment: t.Environment}
 	}
 	if c.Log.Quiet && o.Traces == nil && c.Server.Metrics == (config.Metrics{}) {
-		p := &Plant{Config: c, serves: true, Refused: refused.New(log, nil)}
+		p := &App{Config: c, serves: true, Refused: refused.New(log, nil)}
 		p.closers = []func() error{p.endRefused}
 		return p, p.open(ctx)
 	}
@@ -35,18 +35,18 @@ func Observed(ctx context.Context, c *config.Config, log *slog.Logger) (*Plant, 
 	if err != nil {
 		return nil, err
 	}
-	p := &Plant{Config: c, Telemetry: t, serves: true, Refused: refused.New(log, t.Refused)}
+	p := &App{Config: c, Telemetry: t, serves: true, Refused: refused.New(log, t.Refused)}
 	p.closers = []func() error{func() error { return t.Close(ctx) }, p.endRefused}
 	return p, p.open(ctx)
 }
 
-func (p *Plant) endRefused() error {
+func (p *App) endRefused() error {
 	p.Refused.Close()
 	return nil
 }
 
 // observers are what the gateway tells of calls, and where it records them.
-func (p *Plant) observers(ctx context.Context) (told bailiwick.Observer, _ audit.Log, err error) {
+func (p *App) observers(ctx context.Context) (told bailiwick.Observer, _ audit.Log, err error) {
 	var log audit.Log = p.Store
 	if p.Telemetry != nil {
 		told, log = p.Telemetry.Calls(), p.Telemetry.Audit(log)
@@ -64,7 +64,7 @@ func (p *Plant) observers(ctx context.Context) (told bailiwick.Observer, _ audit
 }
 
 // observeDoor makes o tell telemetry of requests and, where somebody shall see them over HTTP, show the metrics.
-func (p *Plant) observeDoor(o *mcp.Options) {
+func (p *App) observeDoor(o *mcp.Options) {
 	if p.Telemetry == nil {
 		return
 	}
@@ -76,7 +76,7 @@ func (p *Plant) observeDoor(o *mcp.Options) {
 
 // Watch makes telemetry tell of s, opens the listener of the metrics where there is one, and returns what to serve
 // over HTTP instead of s.Handler().
-func (p *Plant) Watch(s *mcp.Server) (http.Handler, error) {
+func (p *App) Watch(s *mcp.Server) (http.Handler, error) {
 	h := s.Handler()
 	if p.Telemetry == nil {
 		return h, nil
@@ -99,7 +99,7 @@ func (p *Plant) Watch(s *mcp.Server) (http.Handler, error) {
 
 // listenMetrics serves /metrics on an address of its own: to everybody on this machine, or else as door does, to who
 // has a token.
-func (p *Plant) listenMetrics(at string, door http.Handler) error {
+func (p *App) listenMetrics(at string, door http.Handler) error {
 	l, err := net.Listen("tcp", at)
 	if err != nil {
 		return fmt.Errorf("listening for server.metrics: %w", err)

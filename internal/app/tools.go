@@ -32,7 +32,7 @@ func compileActions(c *config.Config, p *policy.Policy) (*action.Set, error) {
 	}
 	faults := &config.Error{}
 	for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
-		f, ok := errors.AsType[*action.Fault](e)
+		f, ok := errors.AsType[*action.DeclarationFault](e)
 		if !ok {
 			return nil, err
 		}
@@ -59,7 +59,7 @@ func checkedPacks(c *config.Config, p *policy.Policy) error {
 func runnable(c *config.Config, set *action.Set) error {
 	faults := &config.Error{}
 	wrong := func(a *action.Action, key, message string) {
-		faults.Faults = append(faults.Faults, c.WrongAction(&action.Fault{On: a.On, Action: a.Name, Key: []string{key}, Message: message}))
+		faults.Faults = append(faults.Faults, c.WrongAction(&action.DeclarationFault{On: a.On, Action: a.Name, Key: []string{key}, Message: message}))
 	}
 	for _, a := range set.All() {
 		switch a.Do {
@@ -118,7 +118,7 @@ func callable(c *config.Config, a *action.Action) (key, message string) {
 }
 
 // allTools are the tools that a configuration can name, over room; nil for tools that are named and not called.
-func allTools(c *config.Config, room *changes.Room) []tool.Tool {
+func allTools(c *config.Config, room *changes.Toolset) []tool.Tool {
 	o := tool.Options{QueryRows: c.Limits.QueryRows, SampleRows: c.Limits.SampleRows, Timeouts: c.Limits.Timeouts}
 	var more []tool.Tool
 	if room == nil {
@@ -145,7 +145,7 @@ func allTools(c *config.Config, room *changes.Room) []tool.Tool {
 }
 
 // packed are the tools of packs.
-func packed(c *config.Config, room *changes.Room) []tool.Tool {
+func packed(c *config.Config, room *changes.Toolset) []tool.Tool {
 	var out []tool.Tool
 	for _, s := range c.Sources {
 		if of := c.Packs[s.Name]; of != nil {
@@ -168,7 +168,7 @@ func ToolNames(c *config.Config) []string {
 func CheckTools(c *config.Config) error { return c.CheckTools(ToolNames(c)) }
 
 // tools are those that c serves over sources: what only some sources can answer is served where there is such a one.
-func tools(c *config.Config, sources []config.Source, room *changes.Room) []tool.Tool {
+func tools(c *config.Config, sources []config.Source, room *changes.Toolset) []tool.Tool {
 	var classes, described, called bool
 	for _, s := range sources {
 		classes, described, called = classes || s.OpenAPI == nil, described || s.Metadata != nil, called || s.OpenAPI != nil

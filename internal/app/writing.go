@@ -30,7 +30,7 @@ type keptWritable struct {
 }
 
 // declare tells the sources the statements of the actions of c (do: sql).
-func (p *Plant) declare(c *config.Config) {
+func (p *App) declare(c *config.Config) {
 	var statements []string
 	for _, a := range c.Actions {
 		if a.Statement != "" {
@@ -45,13 +45,13 @@ func (p *Plant) declare(c *config.Config) {
 }
 
 // queue is where what agents propose waits for people.
-func (p *Plant) queue() *change.Queue {
+func (p *App) queue() *change.Queue {
 	c := p.Config
 	return change.NewQueue(change.Options{Store: p.Store, Life: c.Review.Life, Most: c.Limits.Pending, Single: c.Review.Single})
 }
 
 // link is where people look at a change, below the address that they reach the server by.
-func (p *Plant) link(id string) string { return p.Address + "/console/changes/" + id }
+func (p *App) link(id string) string { return p.Address + "/console/changes/" + id }
 
 // openWritable opens s for writing as well, where it can. A source that only lets itself be read stays as it is, and the
 // warning says why.
@@ -78,7 +78,7 @@ func openWritable(ctx context.Context, src config.Source, opened Opened) (Opened
 
 // Apply applies approved changes until stop is called, which returns when nothing is under way any more. It logs what an
 // operator has to know.
-func (p *Plant) Apply(ctx context.Context, log *slog.Logger) (stop func()) {
+func (p *App) Apply(ctx context.Context, log *slog.Logger) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {

@@ -133,7 +133,7 @@ func requirements(into *[]action.Requirement) yamlconf.Shape {
 }
 
 // WrongAction returns a fault of an action at its place.
-func (c *Config) WrongAction(f *action.Fault) Fault {
+func (c *Config) WrongAction(f *action.DeclarationFault) Fault {
 	path := []string{"classes", c.written(f.On), "actions", f.Action}
 	if _, ok := c.document.Place(path...); !ok {
 		path = []string{"actions", f.Action}

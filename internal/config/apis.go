@@ -183,7 +183,7 @@ func (c *Config) Forget(api string) {
 }
 
 // WrongAPI returns a fault of the rules of an API.
-func (c *Config) WrongAPI(f *calls.Fault) Fault {
+func (c *Config) WrongAPI(f *calls.RuleFault) Fault {
 	if keys := apis.Place(f.Pointer); keys != nil {
 		return c.Wrong(f.Message, append([]string{"apis", f.API}, keys...)...)
 	}

@@ -116,7 +116,7 @@ func compiledFaults(t *testing.T, c *config.Config) []config.Fault {
 	var out []config.Fault
 	var walk func(error)
 	walk = func(err error) {
-		if f, ok := err.(*calls.Fault); ok {
+		if f, ok := err.(*calls.RuleFault); ok {
 			out = append(out, c.WrongAPI(f))
 		} else if joined, ok := err.(interface{ Unwrap() []error }); ok {
 			for _, e := range joined.Unwrap() {

@@ -149,7 +149,7 @@ type Log struct {
 }
 
 // A Fault is one thing that is wrong in a configuration.
-type Fault = yamlconf.Fault
+type Fault = yamlconf.PositionFault
 
 // An Error is what is wrong in a configuration, in its order.
 type Error = yamlconf.Error

@@ -38,9 +38,9 @@ func TestViews(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	who := identity.Principal{ID: "test", Kind: identity.Agent, Tenant: demo.Acme, Scopes: []identity.Scope{identity.Read}}
+	principal := identity.Principal{ID: "test", Kind: identity.Agent, Tenant: demo.Acme, Scopes: []identity.Scope{identity.Read}}
 	var got []string
-	for _, v := range p.Views(who) {
+	for _, v := range p.Views(principal) {
 		line := v.Name() + ":"
 		for _, f := range v.Fields() {
 			line += " " + f.Name + "/" + f.Type.String()

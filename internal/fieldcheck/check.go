@@ -28,7 +28,7 @@ const (
 )
 
 // A Fault is one rule that a value breaks.
-type Fault struct {
+type ValueFault struct {
 	problem.Fault
 	Field string
 	Near  []string // the nearest right names or values; nil for none
@@ -53,9 +53,9 @@ const (
 
 // Record checks values, an Object, for a record with these fields. It returns nil where all is right, and otherwise every
 // fault, those of values in their order before those of fields that are missing.
-func Record(fields []*schema.Field, values value.Value, o Options) (faults []Fault) {
+func Record(fields []*schema.Field, values value.Value, o Options) (faults []ValueFault) {
 	if values.Kind() != value.Object {
-		return []Fault{{Fault: problem.Fault{Pointer: o.At, Rule: Type, Message: "must be an object with values by field"}}}
+		return []ValueFault{{Fault: problem.Fault{Pointer: o.At, Rule: Type, Message: "must be an object with values by field"}}}
 	}
 	byName, names, given := map[string]*schema.Field{}, make([]string, len(fields)), map[string]bool{}
 	for i, f := range fields {
@@ -83,7 +83,7 @@ func Record(fields []*schema.Field, values value.Value, o Options) (faults []Fau
 }
 
 // Missing returns a fault, at the place at, for each of the fields that a new record needs and isn't given.
-func Missing(fields []*schema.Field, given func(name string) bool, at string) (faults []Fault) {
+func Missing(fields []*schema.Field, given func(name string) bool, at string) (faults []ValueFault) {
 	for _, f := range fields {
 		if f.Required && !f.Generated && !given(f.Name) {
 			faults = append(faults, *wrong(f.Name, at, Required, f.Name+" is required", nil))
@@ -93,7 +93,7 @@ func Missing(fields []*schema.Field, given func(name string) bool, at string) (f
 }
 
 // Value checks v, which stands at the place at, for a field. It returns v as the field holds it, or what is wrong with it.
-func Value(f *schema.Field, v value.Value, at string, o Options) (fitted value.Value, fault *Fault) {
+func Value(f *schema.Field, v value.Value, at string, o Options) (fitted value.Value, fault *ValueFault) {
 	if v.IsNull() {
 		if f.NotNull && !f.Generated {
 			fault = wrong(f.Name, at, Required, f.Name+" can't be null", nil)
@@ -114,7 +114,7 @@ func Value(f *schema.Field, v value.Value, at string, o Options) (fitted value.V
 }
 
 // Problem makes one refusal of faults; nil of none.
-func Problem(faults []Fault) error {
+func Problem(faults []ValueFault) error {
 	if len(faults) == 0 {
 		return nil
 	}
@@ -139,11 +139,11 @@ func Pointer(at, name string) string {
 }
 
 // wrong is a fault; message stands without the near names, which are put after it.
-func wrong(field, at, rule, message string, near []string) *Fault {
+func wrong(field, at, rule, message string, near []string) *ValueFault {
 	if len(near) == 0 {
 		near = nil
 	}
-	return &Fault{problem.Fault{Pointer: at, Rule: rule, Message: message + problem.DidYouMean(near)}, field, near}
+	return &ValueFault{problem.Fault{Pointer: at, Rule: rule, Message: message + problem.DidYouMean(near)}, field, near}
 }
 
 // kind says what v is, as a sentence has it.

@@ -96,10 +96,10 @@ func Challenge(address string, parameters ...string) string {
 
 // StepUp is the challenge to a credential without a scope. For one of an issuer it names all that the next one should
 // hold, as who asks for less gets less; a token of ours, or any where r is nil, is told the scope alone.
-func (r *Resource) StepUp(address string, who identity.Principal, scope identity.Scope) string {
+func (r *Resource) StepUp(address string, p identity.Principal, scope identity.Scope) string {
 	words := string(scope)
-	if who.TokenID == "" && r != nil {
-		words = r.Ask(append(slices.Clone(who.Scopes), scope))
+	if p.TokenID == "" && r != nil {
+		words = r.Ask(append(slices.Clone(p.Scopes), scope))
 	}
 	return Challenge(address, "error", "insufficient_scope", "scope", words)
 }

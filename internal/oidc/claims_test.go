@@ -57,19 +57,19 @@ func TestMapping(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			who, err := i.open(oidc.Options{Claims: tt.mapping}).Authenticate(t.Context(), i.sign("ed", i.good(tt.claims)), nowhere)
+			p, err := i.open(oidc.Options{Claims: tt.mapping}).Authenticate(t.Context(), i.sign("ed", i.good(tt.claims)), nowhere)
 			dash := func(s string) string {
 				if s == "" {
 					return "-"
 				}
 				return s
 			}
-			got := strings.Join([]string{string(who.Kind), who.ID, who.Name, dash(who.Owner), dash(who.Tenant), fmt.Sprint(who.Scopes), string(who.Claims.AppendJSON(nil))}, " ")
+			got := strings.Join([]string{string(p.Kind), p.ID, p.Name, dash(p.Owner), dash(p.Tenant), fmt.Sprint(p.Scopes), string(p.Claims.AppendJSON(nil))}, " ")
 			if err != nil || got != tt.want {
 				t.Errorf("%s, %v\nwant %s", got, err, tt.want)
 			}
-			if who.TokenID != "" || who.Tools.Only != nil || who.Classes.Only != nil || who.Actions.Only != nil {
-				t.Errorf("%+v", who)
+			if p.TokenID != "" || p.Tools.Only != nil || p.Classes.Only != nil || p.Actions.Only != nil {
+				t.Errorf("%+v", p)
 			}
 		})
 	}
@@ -88,8 +88,8 @@ func TestMappedLists(t *testing.T) {
 		{claims{"tools": "a b", "may": claims{"do": []string{"c"}}}, `["a" "b"] ["c"] ["a" "b"]`},
 		{claims{"tools": claims{"only": "a"}, "may": "do"}, "[] [] []"},
 	} {
-		who, err := door.Authenticate(t.Context(), i.sign("ed", i.good(tt.claims)), nowhere)
-		if got := fmt.Sprintf("%q %q %q", who.Tools.Only, who.Actions.Only, who.Classes.Only); err != nil || got != tt.want || who.Tools.Only == nil {
+		p, err := door.Authenticate(t.Context(), i.sign("ed", i.good(tt.claims)), nowhere)
+		if got := fmt.Sprintf("%q %q %q", p.Tools.Only, p.Actions.Only, p.Classes.Only); err != nil || got != tt.want || p.Tools.Only == nil {
 			t.Errorf("%s, %v; want %s", got, err, tt.want)
 		}
 	}

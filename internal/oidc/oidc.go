@@ -130,11 +130,11 @@ func (i *Issuer) Authenticate(ctx context.Context, credential string, _ netip.Ad
 	if kind != "" {
 		return identity.Principal{}, identity.Unauthorized("jwt_"+kind, nil)
 	}
-	who, kind := i.claims.principal(t.claims)
+	p, kind := i.claims.principal(t.claims)
 	if kind != "" {
 		return identity.Principal{}, identity.Unauthorized("jwt_"+kind, nil)
 	}
-	return who, nil
+	return p, nil
 }
 
 // Close ends a fetch that is under way.

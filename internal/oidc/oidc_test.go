@@ -34,13 +34,13 @@ var nowhere netip.Addr
 // kindOf returns what door makes of a token: "" when it is let in.
 func kindOf(t *testing.T, door *oidc.Issuer, token string) string {
 	t.Helper()
-	who, err := door.Authenticate(t.Context(), token, nowhere)
+	principal, err := door.Authenticate(t.Context(), token, nowhere)
 	if err == nil {
 		return ""
 	}
 	p := problem.Of(err)
-	if p.Code != problem.Unauthorized || who.ID != "" {
-		t.Errorf("%v, %v", who, err)
+	if p.Code != problem.Unauthorized || principal.ID != "" {
+		t.Errorf("%v, %v", principal, err)
 	}
 	return p.Kind
 }
@@ -50,9 +50,9 @@ func TestAlgorithms(t *testing.T) {
 	i := newIssuer(t, names...)
 	door := i.open(oidc.Options{})
 	for _, kid := range names {
-		who, err := door.Authenticate(t.Context(), i.sign(kid, i.good(nil)), nowhere)
-		if err != nil || who.ID != "oidc:ana" || who.Kind != identity.Agent || fmt.Sprint(who.Scopes) != "[read]" {
-			t.Errorf("%s: %+v, %v", kid, who, err)
+		p, err := door.Authenticate(t.Context(), i.sign(kid, i.good(nil)), nowhere)
+		if err != nil || p.ID != "oidc:ana" || p.Kind != identity.Agent || fmt.Sprint(p.Scopes) != "[read]" {
+			t.Errorf("%s: %+v, %v", kid, p, err)
 		}
 	}
 	if n := i.fetches.Load(); n != 1 {
@@ -89,9 +89,9 @@ func TestAccepts(t *testing.T) {
 		"a time with a fraction":    i.sign("ed", i.good(claims{"exp": float64(at) + 0.5})),
 		"a claim that says nothing": i.sign("ed", i.good(claims{"principal": "root", "tenant": "acme", "owner": "ceo", "_meta": claims{"id": "root"}})),
 	} {
-		who, err := door.Authenticate(t.Context(), token, nowhere)
-		if err != nil || who.ID != "oidc:ana" || who.Owner != "" || who.Tenant != "" || !who.Claims.IsNull() {
-			t.Errorf("%s: %+v, %v", name, who, err)
+		p, err := door.Authenticate(t.Context(), token, nowhere)
+		if err != nil || p.ID != "oidc:ana" || p.Owner != "" || p.Tenant != "" || !p.Claims.IsNull() {
+			t.Errorf("%s: %+v, %v", name, p, err)
 		}
 	}
 }

@@ -47,8 +47,8 @@ type Tool struct {
 	Against     schemacheck.Declaration // what its arguments are checked against; the zero one for nothing
 	Sees        []string                // names of fields whose values it keeps: from whom one is hidden can't have the tool
 
-	names    []string                                         // of its arguments, without the reason
-	fault    func(at []string, message string) yamlconf.Fault // at a place of its declaration
+	names    []string                                                 // of its arguments, without the reason
+	fault    func(at []string, message string) yamlconf.PositionFault // at a place of its declaration
 	defaults []value.Member
 	early    []condition // require, over the input alone
 	late     []condition
@@ -113,7 +113,7 @@ func (p *Pack) Compile(d *spec.Document, rules *classify.Rules) ([]*Tool, error)
 			}
 		}
 		for i, declared := range f.tools {
-			t := &Tool{fault: func(at []string, message string) yamlconf.Fault {
+			t := &Tool{fault: func(at []string, message string) yamlconf.PositionFault {
 				return f.document.Wrong(message, append([]string{"tools", fmt.Sprint(i)}, at...)...)
 			}}
 			b := &builder{declaration: declared, document: d, rules: rules, whole: whole, base: expressions, Tool: t, wrong: func(at []string, format string, args ...any) {

@@ -76,7 +76,7 @@ func Read(name string, files map[string][]byte) (*Pack, error) {
 		fmt.Fprintf(digest, "%q %q\n", of, files[of])
 		switch isDocument := slices.Contains(documents[:], of); {
 		case isDocument && p.Document != nil:
-			all.Faults = append(all.Faults, yamlconf.Fault{File: path.Join(name, of), Message: "the pack has another document; keep one"})
+			all.Faults = append(all.Faults, yamlconf.PositionFault{File: path.Join(name, of), Message: "the pack has another document; keep one"})
 		case isDocument:
 			p.Document = files[of]
 		default:
@@ -84,7 +84,7 @@ func Read(name string, files map[string][]byte) (*Pack, error) {
 		}
 	}
 	if len(all.Faults) == 0 && len(p.files) == 0 {
-		all.Faults = []yamlconf.Fault{{File: name, Message: "the folder has no pack: no file ends in .yaml"}}
+		all.Faults = []yamlconf.PositionFault{{File: name, Message: "the folder has no pack: no file ends in .yaml"}}
 	}
 	if len(all.Faults) > 0 {
 		return nil, all

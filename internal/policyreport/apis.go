@@ -40,9 +40,9 @@ func APIs(p *policy.Policy) []API {
 }
 
 // APIs tells what who sees of each HTTP API, those of which nothing is seen too.
-func (r *Regime) APIs(who identity.Principal) []API { return apis(r.policy, who) }
+func (r *Regime) APIs(p identity.Principal) []API { return apis(r.policy, p) }
 
-func apis(p *policy.Policy, who identity.Principal) []API {
+func apis(p *policy.Policy, principal identity.Principal) []API {
 	all := p.APIs()
 	out := []API{}
 	for _, name := range all.Names() {
@@ -52,7 +52,7 @@ func apis(p *policy.Policy, who identity.Principal) []API {
 		}
 		a := API{API: name, Hidden: []string{}}
 		for _, op := range rules.Document.Operations {
-			if kind := all.Sight(who, name, op.ID).Kind; kind != "" && kind != calls.IsExcluded && kind != calls.Forbidden {
+			if kind := all.Sight(principal, name, op.ID).Kind; kind != "" && kind != calls.IsExcluded && kind != calls.Forbidden {
 				a.Unseen++
 				continue
 			}
@@ -69,7 +69,7 @@ func apis(p *policy.Policy, who identity.Principal) []API {
 				a.Destructive++
 			}
 		}
-		hides := all.Hides(who, name)
+		hides := all.Hides(principal, name)
 		for _, i := range slices.Sorted(maps.Keys(hides)) {
 			a.Hidden = append(append(a.Hidden, hides[i].Fields...), hides[i].Schemas...)
 		}
@@ -91,8 +91,8 @@ func (r *Regime) API(use string) (api, operation string, ok bool) {
 }
 
 // OperationVerdict tells whether who may call an operation of an API; "" is the first API that has one.
-func (r *Regime) OperationVerdict(who identity.Principal, api, operation string) Verdict {
-	s := r.policy.APIs().Sight(who, api, operation)
+func (r *Regime) OperationVerdict(p identity.Principal, api, operation string) Verdict {
+	s := r.policy.APIs().Sight(p, api, operation)
 	if s.Operation == nil {
 		return Verdict{Class: api, Reason: "unknown_operation", DeniedAt: AtCatalogue, Why: fmt.Sprintf("there is no operation %q", problem.Cut(operation))}
 	}
@@ -101,7 +101,7 @@ func (r *Regime) OperationVerdict(who identity.Principal, api, operation string)
 	v := Verdict{Class: name, Reason: s.Kind, DeniedAt: AtClass, Rule: at}
 	switch {
 	case s.Kind == calls.NotListed:
-		v.DeniedAt, v.Rule, v.Why = AtList, listRule("classes", who.Classes, s.API, name), "the principal's list of classes leaves the operation out"
+		v.DeniedAt, v.Rule, v.Why = AtList, listRule("classes", p.Classes, s.API, name), "the principal's list of classes leaves the operation out"
 	case s.Kind == calls.NotShown:
 		v.Why = "shown names other operations"
 	case s.Kind == calls.IsHidden:
@@ -110,9 +110,9 @@ func (r *Regime) OperationVerdict(who identity.Principal, api, operation string)
 		v.Why = "the operation is excluded"
 	case s.Kind == calls.Forbidden:
 		v.Why = "the operation is forbidden to all agents: " + s.Decision.Reason
-	case !who.Has(s.Needs):
+	case !p.Has(s.Needs):
 		v.Reason, v.DeniedAt, v.Rule = "scope", AtScope, []string{"principal", "scopes"}
-		v.Why = fmt.Sprintf("%s is a %s operation and needs the scope %s, and the principal has %s", name, s.Decision.Class, s.Needs, listed(who.Scopes))
+		v.Why = fmt.Sprintf("%s is a %s operation and needs the scope %s, and the principal has %s", name, s.Decision.Class, s.Needs, listed(p.Scopes))
 	default:
 		return Verdict{Allowed: true, Class: name, Why: "the principal may call " + name}
 	}

@@ -61,40 +61,40 @@ type Layer struct {
 }
 
 // Describe tells all that who may see and do.
-func (r *Regime) Describe(who identity.Principal) Description {
-	d := Description{Principal: who.ID, Name: who.Name, Kind: who.Kind, Owner: who.Owner, Tenant: who.Tenant, Parent: who.Parent,
-		Scopes: append([]identity.Scope{}, who.Scopes...), Rules: r.policy.Version(), Tools: []string{}, Classes: []View{}, Hidden: []Verdict{}}
+func (r *Regime) Describe(p identity.Principal) Description {
+	d := Description{Principal: p.ID, Name: p.Name, Kind: p.Kind, Owner: p.Owner, Tenant: p.Tenant, Parent: p.Parent,
+		Scopes: append([]identity.Scope{}, p.Scopes...), Rules: r.policy.Version(), Tools: []string{}, Classes: []View{}, Hidden: []Verdict{}}
 	for _, t := range r.tools {
-		if r.ToolVerdict(who, t.Name).Allowed {
+		if r.ToolVerdict(p, t.Name).Allowed {
 			d.Tools = append(d.Tools, t.Name)
 		}
 	}
 	for _, name := range r.Names() {
-		v, verdict := r.DescribeClass(who, name)
+		v, verdict := r.DescribeClass(p, name)
 		if verdict.Allowed {
 			d.Classes = append(d.Classes, v)
 		} else {
 			d.Hidden = append(d.Hidden, verdict)
 		}
 	}
-	d.APIs = r.APIs(who)
+	d.APIs = r.APIs(p)
 	return d
 }
 
 // DescribeClass tells what who sees of a class; the View is empty when the Verdict doesn't allow it.
-func (r *Regime) DescribeClass(who identity.Principal, class string) (View, Verdict) {
-	verdict := r.ClassVerdict(who, class)
+func (r *Regime) DescribeClass(p identity.Principal, class string) (View, Verdict) {
+	verdict := r.ClassVerdict(p, class)
 	if !verdict.Allowed {
 		return View{}, verdict
 	}
-	view, err := r.policy.View(who, verdict.Class, "", false)
+	view, err := r.policy.View(p, verdict.Class, "", false)
 	if err != nil { // it was there a moment ago, and a policy never changes
 		return View{}, Verdict{Class: verdict.Class, Reason: "internal", DeniedAt: AtClass, Why: err.Error()}
 	}
 	out := View{Class: verdict.Class, Name: view.Name(), Fields: []Field{}, Hidden: []Verdict{}, Layers: LayersOf(view)}
 	for i := range view.Class().Fields {
 		f := &view.Class().Fields[i]
-		fv := r.FieldVerdict(who, verdict.Class, f.Name)
+		fv := r.FieldVerdict(p, verdict.Class, f.Name)
 		if !fv.Allowed {
 			out.Hidden = append(out.Hidden, fv)
 			continue

@@ -47,15 +47,15 @@ func compare(a, b string) int { return cmp.Compare(a, b) }
 
 // WouldPermit tells whether who could call a tool on a class: gates, then scopes, then lists, then the class. class is
 // "" for tools that name none; one of several classes of a bare name is judged that who sees, else the first.
-func (r *Regime) WouldPermit(who identity.Principal, tool, class string) Verdict {
-	if v := r.ToolVerdict(who, tool); !v.Allowed || class == "" {
+func (r *Regime) WouldPermit(p identity.Principal, tool, class string) Verdict {
+	if v := r.ToolVerdict(p, tool); !v.Allowed || class == "" {
 		return v
 	}
-	return r.ClassVerdict(who, class)
+	return r.ClassVerdict(p, class)
 }
 
 // ToolVerdict tells whether who could call a tool at all.
-func (r *Regime) ToolVerdict(who identity.Principal, name string) Verdict {
+func (r *Regime) ToolVerdict(principal identity.Principal, name string) Verdict {
 	t, ok := r.Tool(name)
 	switch {
 	case !ok:
@@ -68,7 +68,7 @@ func (r *Regime) ToolVerdict(who identity.Principal, name string) Verdict {
 		return Verdict{Reason: "tool_off", DeniedAt: AtGate, Rule: []string{"tools"}, Why: fmt.Sprintf("the configuration doesn't serve the tool %s", name)}
 	}
 	use := policy.Use{Tool: name, Needs: t.Needs, Writes: t.Writes, Proposes: t.Proposes}
-	err := r.policy.May(who, use)
+	err := r.policy.May(principal, use)
 	if err == nil {
 		return Verdict{Allowed: true, Why: fmt.Sprintf("the principal may call %s", name)}
 	}
@@ -79,9 +79,9 @@ func (r *Regime) ToolVerdict(who identity.Principal, name string) Verdict {
 	}
 	if p.Kind == "scope" {
 		return Verdict{Reason: p.Kind, DeniedAt: AtScope, Rule: []string{"principal", "scopes"},
-			Why: fmt.Sprintf("%s needs the scope %s, and the principal has %s", name, t.Needs, listed(who.Scopes))}
+			Why: fmt.Sprintf("%s needs the scope %s, and the principal has %s", name, t.Needs, listed(principal.Scopes))}
 	}
-	return Verdict{Reason: p.Kind, DeniedAt: AtList, Rule: listRule("tools", who.Tools, name), Why: fmt.Sprintf("the principal's list of tools leaves %s out", name)}
+	return Verdict{Reason: p.Kind, DeniedAt: AtList, Rule: listRule("tools", principal.Tools, name), Why: fmt.Sprintf("the principal's list of tools leaves %s out", name)}
 }
 
 func listed[T ~string](names []T) string {
@@ -108,10 +108,10 @@ func listRule(key string, l identity.List, names ...string) []string {
 }
 
 // ClassVerdict tells whether who sees a class, named in full or not.
-func (r *Regime) ClassVerdict(who identity.Principal, name string) Verdict {
+func (r *Regime) ClassVerdict(p identity.Principal, name string) Verdict {
 	var first *Verdict
 	for _, c := range r.Classes(name) {
-		v := r.classVerdict(who, c)
+		v := r.classVerdict(p, c)
 		if v.Allowed {
 			return v
 		}
@@ -126,8 +126,8 @@ func (r *Regime) ClassVerdict(who identity.Principal, name string) Verdict {
 		Why: fmt.Sprintf("there is no class %q%s", problem.Cut(name), problem.DidYouMean(problem.Nearest(name, r.Names(), 2)))}
 }
 
-func (r *Regime) classVerdict(who identity.Principal, c *schema.Class) Verdict {
-	_, err := r.policy.View(who, c.FullName(), "", false)
+func (r *Regime) classVerdict(p identity.Principal, c *schema.Class) Verdict {
+	_, err := r.policy.View(p, c.FullName(), "", false)
 	if err == nil {
 		return Verdict{Allowed: true, Class: c.FullName(), Why: fmt.Sprintf("the principal sees %s", c.FullName())}
 	}
@@ -140,19 +140,19 @@ func (r *Regime) classVerdict(who identity.Principal, c *schema.Class) Verdict {
 	case "hidden_class":
 		v.DeniedAt, v.Rule, v.Why = AtClass, at("hidden"), "the class is hidden"
 		if rule.HiddenBut != "" {
-			v.Why += fmt.Sprintf(", but for the scope %s, and the principal has %s", rule.HiddenBut, listed(who.Scopes))
+			v.Why += fmt.Sprintf(", but for the scope %s, and the principal has %s", rule.HiddenBut, listed(p.Scopes))
 		}
 	case "class_filter":
-		v.DeniedAt, v.Rule, v.Why = AtList, listRule("classes", who.Classes, c.FullName(), c.Name), "the principal's list of classes leaves it out"
+		v.DeniedAt, v.Rule, v.Why = AtList, listRule("classes", p.Classes, c.FullName(), c.Name), "the principal's list of classes leaves it out"
 	case "no_visible_field":
 		v.DeniedAt, v.Rule, v.Why = AtClass, at("visible"), "no field of the class is visible"
 	case "tenant_missing", "tenant_mismatch":
 		v.DeniedAt = AtTenant
 		v.Rule, v.Why = r.tenantRule(c, v.Reason)
 	case "principal_filter":
-		v.DeniedAt, v.Rule, v.Why = AtFilter, filterRule(who, c), "a filter of the principal names what the class hasn't got"
+		v.DeniedAt, v.Rule, v.Why = AtFilter, filterRule(p, c), "a filter of the principal names what the class hasn't got"
 	case "rule_value":
-		v.DeniedAt, v.Rule, v.Why = AtFilter, filterRule(who, c), "an expression in a filter yields nothing for the principal, or what its field can't hold"
+		v.DeniedAt, v.Rule, v.Why = AtFilter, filterRule(p, c), "an expression in a filter yields nothing for the principal, or what its field can't hold"
 		if expression.Within(rule.Canonical) {
 			v.Rule = at("canonical")
 		}
@@ -187,9 +187,9 @@ func (r *Regime) tenantRule(c *schema.Class, kind string) (path []string, why st
 	return nil, ""
 }
 
-func filterRule(who identity.Principal, c *schema.Class) []string {
+func filterRule(p identity.Principal, c *schema.Class) []string {
 	for _, key := range []string{c.FullName(), c.Name} {
-		if who.Filters[key] != nil {
+		if p.Filters[key] != nil {
 			return []string{"principal", "filters", key}
 		}
 	}
@@ -198,8 +198,8 @@ func filterRule(who identity.Principal, c *schema.Class) []string {
 
 // FieldVerdict tells whether who sees a field of a class that who sees. One that leaves masked is allowed, with the
 // mask as the Reason.
-func (r *Regime) FieldVerdict(who identity.Principal, class, field string) Verdict {
-	v := r.ClassVerdict(who, class)
+func (r *Regime) FieldVerdict(p identity.Principal, class, field string) Verdict {
+	v := r.ClassVerdict(p, class)
 	if !v.Allowed {
 		v.Field = field
 		return v
@@ -207,7 +207,7 @@ func (r *Regime) FieldVerdict(who identity.Principal, class, field string) Verdi
 	c := r.classes[v.Class]
 	rule, key, _ := r.Ruled(c)
 	at := func(keys ...string) []string { return append([]string{"classes", key}, keys...) }
-	view, err := r.policy.View(who, v.Class, "", false)
+	view, err := r.policy.View(p, v.Class, "", false)
 	v = Verdict{Class: v.Class, Field: field, Reason: "field_denied", DeniedAt: AtField}
 	switch {
 	case c.Field(field) == nil:

@@ -142,9 +142,9 @@ func TestCanonicalVerdict(t *testing.T) {
 
 // TestDescribe is all of one principal, as operators are told it: no value of a filter stands in it.
 func TestDescribe(t *testing.T) {
-	who := agent()
-	who.Filters = map[string]query.Filter{"issues": where(t, `{"title": {"$in": ["canary-1", "canary-2"]}}`)}
-	d := regime(t).Describe(who)
+	p := agent()
+	p.Filters = map[string]query.Filter{"issues": where(t, `{"title": {"$in": ["canary-1", "canary-2"]}}`)}
+	d := regime(t).Describe(p)
 	b, err := json.MarshalIndent(d, "", " ")
 	if err != nil {
 		t.Fatal(err)

@@ -38,16 +38,16 @@ func Run(regime *policyreport.Regime, f *File, known map[string]identity.Princip
 	for i := range f.Tests {
 		t := &f.Tests[i]
 		out[i] = Result{File: f.Name, Line: t.Line, Name: t.Name}
-		who, ok := f.Given[t.As]
+		p, ok := f.Given[t.As]
 		if !ok {
-			who, ok = known[t.As]
+			p, ok = known[t.As]
 		}
 		if !ok {
 			names := slices.Concat(slices.Sorted(maps.Keys(f.Given)), slices.Sorted(maps.Keys(known)))
 			out[i].Error = fmt.Sprintf("nobody is called %q%s", t.As, problem.DidYouMean(problem.Nearest(t.As, names, 1)))
 			continue
 		}
-		run := &run{regime: regime, who: who, test: t, result: &out[i]}
+		run := &run{regime: regime, who: p, test: t, result: &out[i]}
 		run.outcome()
 		run.seen()
 	}

@@ -27,25 +27,25 @@ type Directory struct {
 
 // Of returns who made a call. rebuilt tells that nobody is known by that name any more, or that it was derived inside of
 // a program: the principal is then what the record says, without lists, filters and claims.
-func (d Directory) Of(r *audit.Record) (who identity.Principal, rebuilt bool) {
+func (d Directory) Of(r *audit.Record) (p identity.Principal, rebuilt bool) {
 	if r.Parent == "" {
-		if who, ok := d.Tokens[r.TokenID]; ok && r.TokenID != "" {
-			return who, false
+		if p, ok := d.Tokens[r.TokenID]; ok && r.TokenID != "" {
+			return p, false
 		}
-		for _, who := range []identity.Principal{d.Stdio, d.Anonymous} {
-			if who.ID != "" && who.ID == r.Principal && who.Tenant == r.Tenant {
-				return who, false
+		for _, p := range []identity.Principal{d.Stdio, d.Anonymous} {
+			if p.ID != "" && p.ID == r.Principal && p.Tenant == r.Tenant {
+				return p, false
 			}
 		}
 	}
-	who = identity.Principal{ID: r.Principal, Name: r.Principal, Kind: identity.Agent, Owner: r.Owner, Tenant: r.Tenant, TokenID: r.TokenID, Parent: r.Parent, Depth: r.Depth}
+	p = identity.Principal{ID: r.Principal, Name: r.Principal, Kind: identity.Agent, Owner: r.Owner, Tenant: r.Tenant, TokenID: r.TokenID, Parent: r.Parent, Depth: r.Depth}
 	for _, s := range r.Scopes {
-		who.Scopes = append(who.Scopes, identity.Scope(s))
+		p.Scopes = append(p.Scopes, identity.Scope(s))
 	}
 	if r.Scopes == nil { // recorded before scopes were
-		who.Scopes = []identity.Scope{identity.Read}
+		p.Scopes = []identity.Scope{identity.Read}
 	}
-	return who, true
+	return p, true
 }
 
 // named returns the classes and fields that a record names and the catalogue has; each field stands behind its class.
@@ -72,23 +72,23 @@ func named(g *policyreport.Regime, r *audit.Record) (classes []string, fields ma
 
 // verdicts are all that the rules say of a call, in the order in which a call asks them: the tool, the classes, the
 // fields.
-func verdicts(g *policyreport.Regime, who identity.Principal, r *audit.Record) []policyreport.Verdict {
+func verdicts(g *policyreport.Regime, p identity.Principal, r *audit.Record) []policyreport.Verdict {
 	var out []policyreport.Verdict
 	if _, known := g.Tool(r.Tool); known || r.Kind == "unknown_tool" {
-		out = append(out, g.ToolVerdict(who, r.Tool))
+		out = append(out, g.ToolVerdict(p, r.Tool))
 	} // else a prompt, a resource, or a tool of the program that Bailiwick stands in: its classes are judged alone
 	if api, operation, ok := g.API(r.Class); ok {
-		out = append(out, g.OperationVerdict(who, api, operation))
+		out = append(out, g.OperationVerdict(p, api, operation))
 	}
 	classes, fields := named(g, r)
 	for _, c := range classes {
-		v := g.ClassVerdict(who, c)
+		v := g.ClassVerdict(p, c)
 		out = append(out, v)
 		if !v.Allowed {
 			continue
 		}
 		for _, f := range fields[c] {
-			out = append(out, g.FieldVerdict(who, c, f))
+			out = append(out, g.FieldVerdict(p, c, f))
 		}
 	}
 	return out
@@ -106,7 +106,7 @@ type Explanation struct {
 
 // Explain tells why the call of a record was refused, and whether it would be now.
 func Explain(g *policyreport.Regime, d Directory, r *audit.Record) Explanation {
-	who, rebuilt := d.Of(r)
+	p, rebuilt := d.Of(r)
 	e := Explanation{Refused: r.Outcome == audit.Refused, Rebuilt: rebuilt}
 	if rebuilt {
 		e.Notes = append(e.Notes, "the principal is none that is known now; its tenant and scopes are those of the record, without lists, filters and claims")
@@ -121,7 +121,7 @@ func Explain(g *policyreport.Regime, d Directory, r *audit.Record) Explanation {
 		e.Verdict, e.Still = v, !v.Allowed
 		return e
 	}
-	all := verdicts(g, who, r)
+	all := verdicts(g, p, r)
 	refuses := func(v policyreport.Verdict) bool { return !v.Allowed }
 	i := slices.IndexFunc(all, func(v policyreport.Verdict) bool {
 		return v.Reason == r.Kind && (refuses(v) || r.Kind == "field_masked")

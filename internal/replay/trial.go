@@ -28,7 +28,7 @@ const (
 )
 
 // A Change is calls of one principal and tool over the same names that would end otherwise, all in the same way.
-type Change struct {
+type Difference struct {
 	Ends      string               `json:"ends"` // one of the ways
 	Principal string               `json:"principal"`
 	Tenant    string               `json:"tenant,omitempty"`
@@ -43,9 +43,9 @@ type Change struct {
 
 // A Report is what other rules would change.
 type Report struct {
-	Calls   int      `json:"calls"` // looked at
-	Same    int      `json:"same"`
-	Changes []Change `json:"changes"` // those now refused first, then those allowed, changed and undecided; the most calls first
+	Calls   int          `json:"calls"` // looked at
+	Same    int          `json:"same"`
+	Changes []Difference `json:"changes"` // those now refused first, then those allowed, changed and undecided; the most calls first
 }
 
 // A Trial gathers calls and tells which would end otherwise under New. Calls that are alike are judged once.
@@ -83,8 +83,8 @@ func (t *Trial) Add(r audit.Record) {
 
 // Report judges the calls that were added.
 func (t *Trial) Report() Report {
-	out := Report{Calls: t.calls, Changes: []Change{}}
-	merged := map[string]*Change{}
+	out := Report{Calls: t.calls, Changes: []Difference{}}
+	merged := map[string]*Difference{}
 	for _, s := range t.alike {
 		c, otherwise := t.judge(&s.record)
 		if !otherwise {
@@ -106,7 +106,7 @@ func (t *Trial) Report() Report {
 		out.Changes = append(out.Changes, *c)
 	}
 	order := []string{NowRefused, NowAllowed, Otherwise, Undecided}
-	slices.SortFunc(out.Changes, func(a, b Change) int {
+	slices.SortFunc(out.Changes, func(a, b Difference) int {
 		return cmp.Or(cmp.Compare(slices.Index(order, a.Ends), slices.Index(order, b.Ends)), -cmp.Compare(a.Calls, b.Calls), cmp.Compare(a.Principal, b.Principal),
 			cmp.Compare(a.Tool, b.Tool), slices.Compare(a.Uses, b.Uses), slices.Compare(a.Details, b.Details))
 	})
@@ -114,10 +114,10 @@ func (t *Trial) Report() Report {
 }
 
 // judge tells how a call would end otherwise, if it would.
-func (t *Trial) judge(r *audit.Record) (c Change, otherwise bool) {
+func (t *Trial) judge(r *audit.Record) (c Difference, otherwise bool) {
 	old, _ := t.Old.Directory.Of(r)
 	now, rebuilt := t.New.Directory.Of(r)
-	c = Change{Principal: r.Principal, Tenant: r.Tenant, Tool: r.Tool, Uses: append([]string{}, r.Uses...), Rebuilt: rebuilt}
+	c = Difference{Principal: r.Principal, Tenant: r.Tenant, Tool: r.Tool, Uses: append([]string{}, r.Uses...), Rebuilt: rebuilt}
 	if r.Uses == nil && r.Class != "" {
 		c.Uses = []string{r.Class}
 	}
@@ -144,8 +144,8 @@ func (t *Trial) judge(r *audit.Record) (c Change, otherwise bool) {
 }
 
 // first is the first verdict that refuses, or the last one.
-func first(g *policyreport.Regime, who identity.Principal, r *audit.Record) policyreport.Verdict {
-	all := verdicts(g, who, r)
+func first(g *policyreport.Regime, p identity.Principal, r *audit.Record) policyreport.Verdict {
+	all := verdicts(g, p, r)
 	if i := slices.IndexFunc(all, func(v policyreport.Verdict) bool { return !v.Allowed }); i >= 0 {
 		return all[i]
 	}
@@ -153,7 +153,7 @@ func first(g *policyreport.Regime, who identity.Principal, r *audit.Record) poli
 }
 
 // scanned judges a call that was refused for another reason than who asked: only a scan can end otherwise.
-func (t *Trial) scanned(c Change, r *audit.Record) (Change, bool) {
+func (t *Trial) scanned(c Difference, r *audit.Record) (Difference, bool) {
 	if r.Kind != "scan" {
 		return c, false
 	}
@@ -167,9 +167,9 @@ func (t *Trial) scanned(c Change, r *audit.Record) (Change, bool) {
 
 // masked judges a call that was refused because it used a masked field: it ends otherwise when none of the fields that it
 // names is masked any more.
-func (t *Trial) masked(c Change, r *audit.Record, old, now identity.Principal) (Change, bool) {
-	mask := func(g *policyreport.Regime, who identity.Principal) (policyreport.Verdict, bool) {
-		all := verdicts(g, who, r)
+func (t *Trial) masked(c Difference, r *audit.Record, old, now identity.Principal) (Difference, bool) {
+	mask := func(g *policyreport.Regime, p identity.Principal) (policyreport.Verdict, bool) {
+		all := verdicts(g, p, r)
 		i := slices.IndexFunc(all, func(v policyreport.Verdict) bool { return !v.Allowed || v.Reason == "field_masked" })
 		if i < 0 {
 			return policyreport.Verdict{}, false

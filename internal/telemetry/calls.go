@@ -30,7 +30,7 @@ type call struct {
 type callKey struct{}
 
 // Begin names the span of the door after the tool, or begins one where no door did or another call has taken it.
-func (c calls) Begin(ctx context.Context, _ identity.Principal, ask bailiwick.Ask) context.Context {
+func (c calls) Begin(ctx context.Context, _ identity.Principal, ask bailiwick.CallSpec) context.Context {
 	in := &call{tool: ask.Tool}
 	if ask.Unknown {
 		in.tool = unknown

@@ -59,11 +59,11 @@ func newStand(t *testing.T) *stand {
 	}
 	door, err := mcp.New(mcp.Options{Tools: set, Logger: log, Observer: s.telemetry.Requests(), Metrics: s.telemetry.Metrics(),
 		Authenticate: func(r *http.Request) (identity.Principal, error) {
-			who := identity.Principal{ID: "agent", Owner: "ann", Kind: identity.Agent, Scopes: []identity.Scope{identity.Read}, Parent: "root", Depth: 1}
+			p := identity.Principal{ID: "agent", Owner: "ann", Kind: identity.Agent, Scopes: []identity.Scope{identity.Read}, Parent: "root", Depth: 1}
 			if r.Header.Get("Authorization") == "Bearer auditor" {
-				who = identity.Principal{ID: "auditor", Kind: identity.Human, Scopes: []identity.Scope{identity.Audit}}
+				p = identity.Principal{ID: "auditor", Kind: identity.Human, Scopes: []identity.Scope{identity.Audit}}
 			}
-			return who, nil
+			return p, nil
 		}})
 	if err != nil {
 		t.Fatal(err)

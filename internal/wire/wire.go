@@ -26,7 +26,7 @@ const (
 const maxSafe = 1<<53 - 1
 
 // A Fault is a JSON-RPC error with the HTTP status that carries it.
-type Fault struct {
+type RPCFault struct {
 	Status  int // of HTTP
 	Code    int64
 	Message string
@@ -35,17 +35,17 @@ type Fault struct {
 }
 
 // Invalid is the answer to what is no valid request, with HTTP status 400; message is shown.
-func Invalid(message string) *Fault {
-	return &Fault{Status: http.StatusBadRequest, Code: jsonrpc.CodeInvalidRequest, Message: message}
+func Invalid(message string) *RPCFault {
+	return &RPCFault{Status: http.StatusBadRequest, Code: jsonrpc.CodeInvalidRequest, Message: message}
 }
 
 // Internal is the answer to a failure of ours. It tells nothing.
-func Internal() *Fault {
-	return &Fault{Status: http.StatusInternalServerError, Code: jsonrpc.CodeInternalError, Message: "Internal error"}
+func Internal() *RPCFault {
+	return &RPCFault{Status: http.StatusInternalServerError, Code: jsonrpc.CodeInternalError, Message: "Internal error"}
 }
 
 // Append appends f as the response to the request whose id is the JSON text id; "" stands for an unknown one.
-func (f *Fault) Append(dst []byte, id string) []byte {
+func (f *RPCFault) Append(dst []byte, id string) []byte {
 	if id == "" {
 		id = "null"
 	}
@@ -63,7 +63,7 @@ func (f *Fault) Append(dst []byte, id string) []byte {
 }
 
 // Write answers a request with f.
-func (f *Fault) Write(w http.ResponseWriter, id string) {
+func (f *RPCFault) Write(w http.ResponseWriter, id string) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")
@@ -110,7 +110,7 @@ const maxBatch = 50
 // Read reads the messages in a body whose JSON nests no deeper than depth. It is the first reader of the body and the strictest: what it lets pass
 // means the same to every later one. batch says that they came in an array. With a fault there may be one message, which
 // has at most the id to answer. (The SDK's takes the last of duplicate keys and ignores a second document.)
-func Read(body []byte, depth int) (messages []Message, batch bool, f *Fault) {
+func Read(body []byte, depth int) (messages []Message, batch bool, f *RPCFault) {
 	doc, err := value.Read(body, depth)
 	if err != nil {
 		return nil, false, unreadable(err)
@@ -132,17 +132,17 @@ func Read(body []byte, depth int) (messages []Message, batch bool, f *Fault) {
 }
 
 // unreadable says where a body breaks the rules of value.Read.
-func unreadable(err error) *Fault {
+func unreadable(err error) *RPCFault {
 	p := problem.Of(err)
 	data := append([]byte(`{"detail":`), value.AppendQuoted(nil, p.Detail)...)
 	if p.Pointer != "" {
 		data = value.AppendQuoted(append(data, `,"pointer":`...), p.Pointer)
 	}
-	return &Fault{Status: http.StatusBadRequest, Code: jsonrpc.CodeParseError, Message: "Parse error", Data: append(data, '}')}
+	return &RPCFault{Status: http.StatusBadRequest, Code: jsonrpc.CodeParseError, Message: "Parse error", Data: append(data, '}')}
 }
 
 // asMessage checks one message. The message it returns with a Fault has the id, if that is one.
-func asMessage(v value.Value) (m Message, f *Fault) {
+func asMessage(v value.Value) (m Message, f *RPCFault) {
 	if v.Kind() != value.Object {
 		return m, Invalid("Invalid Request: a message is an object")
 	}
@@ -171,13 +171,13 @@ func asMessage(v value.Value) (m Message, f *Fault) {
 	}
 	m.Method = method.Text()
 	if m.Params, ok = v.Get("params"); ok && m.Params.Kind() != value.Object {
-		return m, &Fault{Status: http.StatusBadRequest, Code: jsonrpc.CodeInvalidParams, Message: "Invalid params: params is an object"}
+		return m, &RPCFault{Status: http.StatusBadRequest, Code: jsonrpc.CodeInvalidParams, Message: "Invalid params: params is an object"}
 	}
 	if m.ID != "" && !known(m.Method) {
-		return m, &Fault{Status: http.StatusNotFound, Code: jsonrpc.CodeMethodNotFound, Message: "Method not found"}
+		return m, &RPCFault{Status: http.StatusNotFound, Code: jsonrpc.CodeMethodNotFound, Message: "Method not found"}
 	}
 	if wrong := misshapen(&m); wrong != "" {
-		return m, &Fault{Status: http.StatusBadRequest, Code: jsonrpc.CodeInvalidParams, Message: "Invalid params: " + wrong}
+		return m, &RPCFault{Status: http.StatusBadRequest, Code: jsonrpc.CodeInvalidParams, Message: "Invalid params: " + wrong}
 	}
 	return m, nil
 }

@@ -29,9 +29,9 @@ func (d Document) Place(path ...string) (p Position, ok bool) {
 
 // Wrong returns a fault at a place of the document, for what is found out after reading: path are the keys that lead
 // there; where the document has no such place, the deepest one it has.
-func (d Document) Wrong(message string, path ...string) Fault {
+func (d Document) Wrong(message string, path ...string) PositionFault {
 	p, _ := d.Place(path...)
-	f := Fault{File: p.File(), Line: p.Line, Column: p.Column, Path: dotted(Join(path...)), Message: message}
+	f := PositionFault{File: p.File(), Line: p.Line, Column: p.Column, Path: dotted(Join(path...)), Message: message}
 	if p.Line > 0 {
 		f.Excerpt = excerpt(p.file.shown(p.Line), p)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // A Fault is one thing that is wrong in a file.
-type Fault struct {
+type PositionFault struct {
 	File    string `json:"file"`
 	Line    int    `json:"line"`    // from 1; 0 when it is about the file as a whole
 	Column  int    `json:"column"`  // from 1, in characters
@@ -22,7 +22,7 @@ type Fault struct {
 }
 
 // String returns the fault as people read it: the place and the message, and the excerpt below.
-func (f Fault) String() string {
+func (f PositionFault) String() string {
 	s := f.File
 	if f.Line > 0 {
 		s += fmt.Sprintf(":%d:%d", f.Line, f.Column)
@@ -40,9 +40,9 @@ func (f Fault) String() string {
 
 // An Error is what is wrong in a document, in its order.
 type Error struct {
-	Faults   []Fault  // at most 100
-	More     int      // how many there are besides
-	Document Document // what was read, as far as it could be
+	Faults   []PositionFault // at most 100
+	More     int             // how many there are besides
+	Document Document        // what was read, as far as it could be
 }
 
 const maxFaults = 100
@@ -83,7 +83,7 @@ func (r *Reader) Wrong(p Position, at, format string, args ...any) {
 		return
 	}
 	// The excerpt is made when all are known: that of a wide line takes time.
-	r.faults = append(r.faults, noted{Fault{File: p.File(), Line: p.Line, Column: p.Column, Path: dotted(at), Message: fmt.Sprintf(format, args...)}, p.file})
+	r.faults = append(r.faults, noted{PositionFault{File: p.File(), Line: p.Line, Column: p.Column, Path: dotted(at), Message: fmt.Sprintf(format, args...)}, p.file})
 }
 
 // WrongAt notes a fault at the JSON pointer at, or at the deepest place above it that the document has.
@@ -101,7 +101,7 @@ func locate(places map[string]Position, at string) Position {
 
 // A noted fault still needs its excerpt.
 type noted struct {
-	Fault
+	PositionFault
 	in *file
 }
 
@@ -115,9 +115,9 @@ func (r *Reader) error(d Document) error {
 		n  int
 	}
 	shown := map[line][]rune{}
-	out := make([]Fault, len(r.faults))
+	out := make([]PositionFault, len(r.faults))
 	for i, f := range r.faults {
-		out[i] = f.Fault
+		out[i] = f.PositionFault
 		if f.Line < 1 || f.Line > len(f.in.lines) {
 			continue
 		}

@@ -115,8 +115,8 @@ func (s *subject) untested() []Ability {
 var reader = identity.Principal{ID: "test", Kind: identity.Agent, Scopes: []identity.Scope{identity.Read}}
 
 // read runs q as who and returns the plan and all rows.
-func (s *subject) read(ctx context.Context, p *policy.Policy, who identity.Principal, q query.Query) (*policy.Plan, []value.Row, error) {
-	permit, err := p.Read(who, q)
+func (s *subject) read(ctx context.Context, p *policy.Policy, principal identity.Principal, q query.Query) (*policy.Plan, []value.Row, error) {
+	permit, err := p.Read(principal, q)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -101,7 +101,7 @@ func (s *Store) Unrecorded(ctx context.Context, change string, limit int) ([]aud
 		return nil, nil
 	}
 	bodies, err := column(ctx, s, "read the outbox of the audit log",
-		changes.Ask{Text: `SELECT body FROM bailiwick.outbox WHERE change = $1 OR $1 = '' ORDER BY id LIMIT $2`, Args: []any{change, limit}})
+		changes.Lookup{Text: `SELECT body FROM bailiwick.outbox WHERE change = $1 OR $1 = '' ORDER BY id LIMIT $2`, Args: []any{change, limit}})
 	if err != nil {
 		return nil, err
 	}

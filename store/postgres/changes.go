@@ -223,7 +223,7 @@ func (s *Store) Await(ctx context.Context, after int64) error {
 }
 
 // column returns the texts that ask gives, one a row.
-func column(ctx context.Context, s *Store, doing string, ask changes.Ask) (out []string, err error) {
+func column(ctx context.Context, s *Store, doing string, ask changes.Lookup) (out []string, err error) {
 	err = s.again(ctx, doing, func(ctx context.Context) error {
 		rows, err := s.pool.Query(ctx, ask.Text, ask.Args...)
 		if err != nil {

@@ -126,7 +126,7 @@ func (s *Store) Find(ctx context.Context, step string) (audit.Record, bool, erro
 
 // Unrecorded returns what is in the outbox.
 func (s *Store) Unrecorded(ctx context.Context, change string, limit int) ([]audit.Record, error) {
-	bodies, err := column[string](ctx, s.read, changes.Ask{Text: `SELECT body FROM outbox WHERE change = ?1 OR ?1 = '' ORDER BY id LIMIT ?2`, Args: []any{change, limit}})
+	bodies, err := column[string](ctx, s.read, changes.Lookup{Text: `SELECT body FROM outbox WHERE change = ?1 OR ?1 = '' ORDER BY id LIMIT ?2`, Args: []any{change, limit}})
 	if err != nil {
 		return nil, s.failed("read the outbox of the audit log", err)
 	}
@@ -136,7 +136,7 @@ func (s *Store) Unrecorded(ctx context.Context, change string, limit int) ([]aud
 // Recorded takes steps out of the outbox. Append has done so already where the log is this store.
 func (s *Store) Recorded(ctx context.Context, steps ...string) error {
 	for _, step := range steps {
-		left, err := column[int](ctx, s.read, changes.Ask{Text: `SELECT 1 FROM outbox WHERE step = ?`, Args: []any{step}})
+		left, err := column[int](ctx, s.read, changes.Lookup{Text: `SELECT 1 FROM outbox WHERE step = ?`, Args: []any{step}})
 		if err == nil && len(left) > 0 {
 			err = s.transact(ctx, func(tx *sql.Tx) error {
 				_, err := tx.StmtContext(ctx, s.chain.posted).ExecContext(ctx, step)

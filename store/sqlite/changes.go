@@ -276,7 +276,7 @@ func (s *Store) changeFailure(doing string, err error) error {
 }
 
 // column returns what ask gives, a value a row.
-func column[T any](ctx context.Context, db *sql.DB, ask changes.Ask) (out []T, err error) {
+func column[T any](ctx context.Context, db *sql.DB, ask changes.Lookup) (out []T, err error) {
 	rows, err := db.QueryContext(ctx, ask.Text, ask.Args...)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package architecture
 import (
 	"go/ast"
 	"go/parser"
+	"go/scanner"
 	"go/token"
 	"io/fs"
 	"os"
@@ -96,7 +97,6 @@ var mayImport = map[string]string{
 	"internal/safefs":               "",
 	"internal/salesforce":           "problem schema value",
 	"source/sourcetest":             "identity internal/sqlgen policy problem query schema source value",
-	"internal/calendar":             "",
 	"internal/sourcetest/large":     "identity policy query schema source source/sourcetest value",
 	"internal/sourcetest/masks":     "identity internal/result/mask internal/result/redact internal/result/shape policy query schema source source/sourcetest value",
 	"internal/sourcetest/writing":   "change identity internal/rules/writes internal/sqlgen policy problem query schema source value write",
@@ -244,6 +244,9 @@ func TestExamplesArePublic(t *testing.T) {
 		t.Fatal("no example programs", err)
 	}
 	for _, path := range append(files, more...) {
+		if strings.HasPrefix(path, "examples/") && strings.HasSuffix(path, "_test.go") {
+			continue // what tests an example is ours
+		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
 		if err != nil {
 			t.Fatal(err)
@@ -273,13 +276,14 @@ func TestPackageDocs(t *testing.T) {
 	}
 }
 
-// TestRooms wants small rooms: what grows past these holds two ideas.
+// TestRooms limits files (400 lines), functions (60 lines), packages (2,500 lines of code) and parameters (5). What outgrows a limit
+// usually holds two ideas.
 func TestRooms(t *testing.T) {
 	const maxFile, maxFunction, maxPackage, maxParameters = 400, 60, 2500, 5
 	packages := map[string]int{}
 	walk(t, func(dir, path string, file *ast.File, fset *token.FileSet) {
 		lines := fset.File(file.Pos()).LineCount()
-		packages[dir] += lines
+		packages[dir] += codeLines(t, path)
 		if lines > maxFile {
 			t.Errorf("%s: %d lines, want at most %d", path, lines, maxFile)
 		}
@@ -324,6 +328,31 @@ func TestWords(t *testing.T) {
 			}
 		}
 	})
+}
+
+// codeLines counts the lines of a file that are code. Blank lines and comments count for nothing, so that no package gets smaller by
+// explaining less.
+func codeLines(t *testing.T, path string) int {
+	t.Helper()
+	src, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s scanner.Scanner
+	fset := token.NewFileSet()
+	file := fset.AddFile(path, fset.Base(), len(src))
+	s.Init(file, src, nil, 0)
+	lines := map[int]bool{}
+	for {
+		pos, tok, lit := s.Scan()
+		if tok == token.EOF {
+			return len(lines)
+		}
+		first := file.Line(pos)
+		for n := range strings.Count(lit, "\n") + 1 {
+			lines[first+n] = true
+		}
+	}
 }
 
 func exportedReceiver(d *ast.FuncDecl) bool {

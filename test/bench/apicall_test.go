@@ -65,12 +65,12 @@ func BenchmarkAPICall(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		who := identity.Principal{ID: "token:1", Owner: "ann", Scopes: []identity.Scope{identity.Read}}
+		p := identity.Principal{ID: "token:1", Owner: "ann", Scopes: []identity.Scope{identity.Read}}
 		path := value.OfObject([]value.Member{{Name: "projectId", Value: value.OfString("p1")}})
 		b.Run(row.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				err := g.Do(b.Context(), who, bailiwick.Ask{Tool: "call_api_read", Needs: identity.Read}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+				err := g.Do(b.Context(), p, bailiwick.CallSpec{Tool: "call_api_read", Needs: identity.Read}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 					got, err := c.CallAPI(ctx, bailiwick.APIRead{Operation: "get_projects_projectId", Arguments: validate.Arguments{Path: path}})
 					if err != nil {
 						return 0, err

@@ -25,7 +25,7 @@ import (
 
 // An office is a whole gateway that takes changes, as "bailiwick serve" makes it, with an agent and a reviewer.
 type office struct {
-	plant    *app.Plant
+	plant    *app.App
 	agent    identity.Principal
 	reviewer identity.Principal
 	secret   string // the reviewer's
@@ -87,11 +87,11 @@ func (o *office) principal(b *testing.B, t identity.Token) (identity.Principal, 
 	if err != nil {
 		b.Fatal(err)
 	}
-	who, err := made.Principal()
+	p, err := made.Principal()
 	if err != nil {
 		b.Fatal(err)
 	}
-	return who, secret
+	return p, secret
 }
 
 // propose has the agent ask for another title or text of an issue, and returns the change's id and digest. As many
@@ -101,7 +101,7 @@ func (o *office) propose(ctx context.Context) (id, digest string, err error) {
 	field := []string{"title", "body"}[n/len(o.issues)%2]
 	data := value.OfObject([]value.Member{{Name: field, Value: value.OfString(fmt.Sprintf("The %dth thought about it", n))}})
 	r := write.Request{Writes: []write.Write{&write.Update{Class: "issues", ID: o.issues[n%len(o.issues)], Data: data}}, Tool: "update_object", Reason: "It says too little.", Input: data}
-	ask := bailiwick.Ask{Tool: "update_object", Needs: identity.Write, Writes: policy.WriteRaw, Proposes: true, Arguments: data, Correlation: "bench"}
+	ask := bailiwick.CallSpec{Tool: "update_object", Needs: identity.Write, Writes: policy.WriteRaw, Proposes: true, Arguments: data, Correlation: "bench"}
 	err = o.plant.Gateway.Do(ctx, o.agent, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 		s, err := c.Propose(ctx, r)
 		if err == nil {
@@ -137,7 +137,7 @@ func BenchmarkApply(b *testing.B) {
 			waiting <- filed{id, digest}
 			return err
 		})
-		desk := o.plant.Gateway.Desk(o.reviewer, "bench")
+		desk := o.plant.Gateway.Reviewer(o.reviewer, "bench")
 		rate(b, spread(b, callers, func(ctx context.Context) error {
 			next := <-waiting
 			s, err := desk.Approve(ctx, next.id, next.digest, "")

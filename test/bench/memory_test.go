@@ -52,7 +52,7 @@ func TestMemory(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var n int
 			growth := liveGrowth(func() {
-				err := g.Do(t.Context(), agent(), bailiwick.Ask{Tool: "export_data", Needs: identity.Read, Timeout: time.Minute}, func(ctx context.Context, c *bailiwick.Call) (_ int, err error) {
+				err := g.Do(t.Context(), agent(), bailiwick.CallSpec{Tool: "export_data", Needs: identity.Read, Timeout: time.Minute}, func(ctx context.Context, c *bailiwick.Call) (_ int, err error) {
 					n, err = tt.run(ctx, c)
 					return 0, err
 				})

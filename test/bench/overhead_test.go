@@ -135,13 +135,13 @@ func BenchmarkSync(b *testing.B) {
 }
 
 func overhead(b *testing.B, g *bailiwick.Gateway, callers int, read func(context.Context, *bailiwick.Call) error) {
-	ask := bailiwick.Ask{Tool: "query_class", Needs: identity.Read, Arguments: pageCall(b).Arguments, Correlation: "bench"}
-	who := agent()
+	ask := bailiwick.CallSpec{Tool: "query_class", Needs: identity.Read, Arguments: pageCall(b).Arguments, Correlation: "bench"}
+	p := agent()
 	b.ReportAllocs()
 	runtime.GC()
 	before := cpu(b)
 	waits := spread(b, callers, func(ctx context.Context) error {
-		return g.Do(ctx, who, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) { return 20_000, read(ctx, c) })
+		return g.Do(ctx, p, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) { return 20_000, read(ctx, c) })
 	})
 	b.ReportMetric(float64((cpu(b)-before).Nanoseconds())/1000/float64(b.N), "cpu-µs")
 	report(b, waits)

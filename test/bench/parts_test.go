@@ -48,7 +48,7 @@ func record() audit.Record {
 
 // BenchmarkPolicy is the decision alone: a query becomes a permit.
 func BenchmarkPolicy(b *testing.B) {
-	p, who := demoPolicy(b), agent()
+	p, principal := demoPolicy(b), agent()
 	var where query.Filter = query.And{
 		query.Compare{Path: query.Path{"status"}, Op: query.Eq, Value: value.OfString("Done")},
 		query.In{Path: query.Path{"priority"}, Values: []value.Value{value.OfString("High"), value.OfString("Critical")}}}
@@ -59,7 +59,7 @@ func BenchmarkPolicy(b *testing.B) {
 		b.Run(q.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := p.Read(who, q.query); err != nil {
+				if _, err := p.Read(principal, q.query); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -122,7 +122,7 @@ func report(b *testing.B, waits []time.Duration) {
 func BenchmarkCall(b *testing.B) {
 	s := sqliteSource(b, tracker(b))
 	arguments := pageCall(b).Arguments
-	ask := bailiwick.Ask{Tool: "query_class", Needs: identity.Read, Arguments: arguments, Correlation: "bench"}
+	ask := bailiwick.CallSpec{Tool: "query_class", Needs: identity.Read, Arguments: arguments, Correlation: "bench"}
 	nothing := func(context.Context, *bailiwick.Call) (int, error) { return 0, nil }
 	for _, log := range []struct {
 		name string
@@ -143,13 +143,13 @@ func BenchmarkCall(b *testing.B) {
 // BenchmarkDecideAndRecord is what policy and audit cost a call together: the decision and a record on the disk, as
 // each caller waits for them. The figure to reach is a p99 of 1 ms.
 func BenchmarkDecideAndRecord(b *testing.B) {
-	p, who, q := demoPolicy(b), agent(), pageQuery()
+	p, principal, q := demoPolicy(b), agent(), pageQuery()
 	for _, callers := range []int{1, 16, 128} {
 		b.Run(fmt.Sprintf("callers%d", callers), func(b *testing.B) {
 			log := store(b)
 			b.ReportAllocs()
 			waits := spread(b, callers, func(ctx context.Context) error {
-				if _, err := p.Read(who, q); err != nil {
+				if _, err := p.Read(principal, q); err != nil {
 					return err
 				}
 				r := record()

@@ -56,11 +56,11 @@ func BenchmarkTelemetry(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			who, ask := agent(), bailiwick.Ask{Tool: "query_class", Needs: identity.Read, Correlation: "bench"}
+			p, ask := agent(), bailiwick.CallSpec{Tool: "query_class", Needs: identity.Read, Correlation: "bench"}
 			b.ReportAllocs()
 			for b.Loop() {
 				ctx := begin(b.Context())
-				err := g.Do(ctx, who, ask, func(ctx context.Context, _ *bailiwick.Call) (int, error) {
+				err := g.Do(ctx, p, ask, func(ctx context.Context, _ *bailiwick.Call) (int, error) {
 					for _, step := range []string{"policy", "compile", "shape", "source"} {
 						_, s := trace.Start(ctx, step)
 						trace.End(s, nil)

@@ -38,9 +38,9 @@ func (*ledger) Call(context.Context, identity.Principal, tool.Request) (tool.Res
 	return tool.Result{}, problem.New(problem.UnknownTool, "there is no such tool")
 }
 
-func (l *ledger) Admit(ctx context.Context, who identity.Principal, name string, run func(context.Context) (int, error)) error {
+func (l *ledger) Admit(ctx context.Context, p identity.Principal, name string, run func(context.Context) (int, error)) error {
 	l.mu.Lock()
-	l.admitted[who.ID+" "+name] = true
+	l.admitted[p.ID+" "+name] = true
 	l.mu.Unlock()
 	_, err := run(ctx)
 	return err

@@ -16,9 +16,9 @@ import (
 )
 
 // after has who ask for an update of issue 1 that waits for other changes.
-func (o *office) after(who identity.Principal, n int64, ids ...string) (string, string, error) {
+func (o *office) after(p identity.Principal, n int64, ids ...string) (string, string, error) {
 	o.Helper()
-	s, err := o.ask(who, policy.WriteRaw, write.Request{Tool: "propose_changes", After: ids,
+	s, err := o.ask(p, policy.WriteRaw, write.Request{Tool: "propose_changes", After: ids,
 		Writes: []write.Write{&write.Update{Class: "issues", ID: "2", Data: value.OfObject([]value.Member{{Name: "n", Value: value.OfInt(n)}})}}})
 	if err != nil {
 		return "", "", err

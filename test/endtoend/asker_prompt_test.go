@@ -68,10 +68,10 @@ func said(name string, given ...string) tool.Request {
 }
 
 // answer is all that the principal receives for c: of a tool, or of what is beyond the tools.
-func (s *side) answer(who identity.Principal, c tool.Request) (string, value.Value) {
+func (s *side) answer(p identity.Principal, c tool.Request) (string, value.Value) {
 	kind, rest, ok := strings.Cut(c.Name, " ")
 	if !ok {
-		return answer(s.set, who, c)
+		return answer(s.set, p, c)
 	}
 	given := map[string]string{}
 	for _, m := range c.Arguments.Members() {
@@ -82,20 +82,20 @@ func (s *side) answer(who identity.Principal, c tool.Request) (string, value.Val
 	var err error
 	switch kind {
 	case "prompt":
-		got, err = s.prompts.Get(ctx, who, prompt.Request{Name: rest, Arguments: given})
+		got, err = s.prompts.Get(ctx, p, prompt.Request{Name: rest, Arguments: given})
 	case "resources":
-		got, err = s.prompts.Resources(ctx, who, rest, "")
+		got, err = s.prompts.Resources(ctx, p, rest, "")
 	case "resource":
-		got, err = s.prompts.Read(ctx, who, prompt.Request{Name: rest})
+		got, err = s.prompts.Read(ctx, p, prompt.Request{Name: rest})
 	case "watch":
-		err = s.prompts.Watch(ctx, who, []string{rest}, "")
+		err = s.prompts.Watch(ctx, p, []string{rest}, "")
 	case "complete":
 		parts := strings.SplitN(rest, " ", 3)
 		r := prompt.Completion{Prompt: parts[0], Argument: parts[1], Written: parts[2], Given: given}
 		if strings.HasPrefix(parts[0], prompt.Scheme) {
 			r.Prompt, r.Template = "", parts[0]
 		}
-		got, err = s.prompts.Complete(ctx, who, r)
+		got, err = s.prompts.Complete(ctx, p, r)
 	default:
 		return "FAILED: what is " + kind + "?", value.Value{}
 	}

@@ -90,8 +90,8 @@ func stopPipeline(t *testing.T, w watched, g *bailiwick.Gateway, log records, pi
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() {
-			who := identity.Principal{ID: "a", Owner: "ann", Scopes: []identity.Scope{identity.Read}}
-			_, err := set.Call(ctx, who, tool.Request{Name: "aggregate", Arguments: args})
+			p := identity.Principal{ID: "a", Owner: "ann", Scopes: []identity.Scope{identity.Read}}
+			_, err := set.Call(ctx, p, tool.Request{Name: "aggregate", Arguments: args})
 			done <- err
 		}()
 		if tt.cancel {

@@ -34,7 +34,7 @@ func (o *office) approved(write string) {
 	if err != nil {
 		o.Fatal(write, err)
 	}
-	ben := o.gateway.Desk(o.token(identity.Human, "ben", "", identity.Read, identity.Review), "visit")
+	ben := o.gateway.Reviewer(o.token(identity.Human, "ben", "", identity.Read, identity.Review), "visit")
 	if done, err := ben.Approve(o.Context(), s.ID, s.Digest, ""); err != nil || done.State != change.Applied {
 		o.Fatalf("%s: %+v %v", write, done, err)
 	}
@@ -50,7 +50,7 @@ func hasNotes(g *bailiwick.Gateway) bool {
 func TestClassComesAndGoes(t *testing.T) {
 	o := newOffice(t, func(o *bailiwick.Options, _ *change.Options) { o.Rules = allClasses })
 	told := 0
-	defer o.gateway.Subscribe(func(c bailiwick.Change) {
+	defer o.gateway.Subscribe(func(c bailiwick.Event) {
 		if c == bailiwick.CatalogueChanged {
 			told++
 		}
@@ -69,7 +69,7 @@ func TestClassComesAndGoes(t *testing.T) {
 // TestClassOfAnother: whichever of two processes applies a change of a class, both describe it soon.
 func TestClassOfAnother(t *testing.T) {
 	o := newOffice(t, func(o *bailiwick.Options, _ *change.Options) { o.Rules = allClasses })
-	replica, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: o.sources, Rules: allClasses, Audit: o.store, Today: o.tokens,
+	replica, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: o.sources, Rules: allClasses, Audit: o.store, Refresher: o.tokens,
 		Changes: change.NewQueue(change.Options{Store: o.store})})
 	if err != nil {
 		t.Fatal(err)

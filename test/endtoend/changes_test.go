@@ -17,8 +17,8 @@ import (
 func TestSubscribe(t *testing.T) {
 	g := gateway(t, bailiwick.Options{Audit: &audit.Memory{}})
 	var got []string
-	first := g.Subscribe(func(c bailiwick.Change) { got = append(got, "first "+string(c)) })
-	second := g.Subscribe(func(c bailiwick.Change) { got = append(got, "second "+string(c)) })
+	first := g.Subscribe(func(c bailiwick.Event) { got = append(got, "first "+string(c)) })
+	second := g.Subscribe(func(c bailiwick.Event) { got = append(got, "second "+string(c)) })
 	refresh := func() {
 		if _, err := g.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
@@ -39,9 +39,9 @@ func TestUses(t *testing.T) {
 	log := &audit.Memory{}
 	g := gateway(t, bailiwick.Options{Audit: log})
 	only := func(names ...string) identity.Principal {
-		who := reader
-		who.Tools.Only = names
-		return who
+		principal := reader
+		principal.Tools.Only = names
+		return principal
 	}
 	for _, tt := range []struct {
 		who  identity.Principal
@@ -56,7 +56,7 @@ func TestUses(t *testing.T) {
 		{only("prompt:x"), nil, "", ""},
 		{identity.Principal{ID: "nobody"}, []string{}, problem.PermissionDenied, "scope"},
 	} {
-		ask := bailiwick.Ask{Tool: "prompt:x", Needs: identity.Read, Uses: tt.uses}
+		ask := bailiwick.CallSpec{Tool: "prompt:x", Needs: identity.Read, Uses: tt.uses}
 		err := g.Do(t.Context(), tt.who, ask, func(context.Context, *bailiwick.Call) (int, error) { return 0, nil })
 		got := ""
 		if p := problem.Of(err); p != nil {

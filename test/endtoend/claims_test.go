@@ -96,8 +96,8 @@ func claimDocument(t *testing.T, text string) value.Value {
 var shownID = regexp.MustCompile(`"id":"?(\d+)`)
 
 // claimed returns the ids in who's answer, or the refusal.
-func claimed(t *testing.T, set *tool.Set, who identity.Principal, name, args string) string {
-	res, err := set.Call(t.Context(), who, tool.Request{Name: name, Arguments: claimDocument(t, args)})
+func claimed(t *testing.T, set *tool.Set, p identity.Principal, name, args string) string {
+	res, err := set.Call(t.Context(), p, tool.Request{Name: name, Arguments: claimDocument(t, args)})
 	if err != nil {
 		return problem.Of(err).Error()
 	}
@@ -161,16 +161,16 @@ func TestClaims(t *testing.T) {
 		{`{"org": "acme", "regions": ["eu"]}`, "", nil, "query_class", `{"class_name": "issues", "where": {"secret": "s"}}`, `invalid_query: unknown field "secret" of issues`},
 		{`{"org": "acme", "regions": ["eu"]}`, "", nil, "query_class", `{"class_name": "vaults"}`, `not_found: there is no class "vaults"`},
 	} {
-		who := identity.Principal{ID: "token:1", Owner: "ann", Scopes: []identity.Scope{identity.Read, identity.Scope(tt.scopes)}, Claims: claimDocument(t, tt.claims)}
+		p := identity.Principal{ID: "token:1", Owner: "ann", Scopes: []identity.Scope{identity.Read, identity.Scope(tt.scopes)}, Claims: claimDocument(t, tt.claims)}
 		for class, text := range tt.filters {
 			f, err := query.ParseRule(claimDocument(t, text), "")
 			if err != nil {
 				t.Fatal(err)
 			}
-			who.Filters = map[string]query.Filter{class: f}
+			p.Filters = map[string]query.Filter{class: f}
 		}
 		for name, set := range sets {
-			if got := claimed(t, set, who, tt.tool, tt.args); got != tt.want {
+			if got := claimed(t, set, p, tt.tool, tt.args); got != tt.want {
 				t.Errorf("%s: %s %s %s %s:\n got %s\nwant %s", name, tt.claims, tt.scopes, tt.tool, tt.args, got, tt.want)
 			}
 		}
@@ -179,9 +179,9 @@ func TestClaims(t *testing.T) {
 
 // TestToldFilter has agents told a canonical filter that they could send, with what their credential says in it.
 func TestToldFilter(t *testing.T) {
-	who := identity.Principal{ID: "token:1", Owner: "ann", Scopes: []identity.Scope{identity.Read}, Claims: claimDocument(t, `{"org": "acme", "regions": ["eu", "x"]}`)}
+	p := identity.Principal{ID: "token:1", Owner: "ann", Scopes: []identity.Scope{identity.Read}, Claims: claimDocument(t, `{"org": "acme", "regions": ["eu", "x"]}`)}
 	for name, set := range claimSets(t, claimRules) {
-		res, err := set.Call(t.Context(), who, tool.Request{Name: "get_schema", Arguments: claimDocument(t, `{"class_name": "issues"}`)})
+		res, err := set.Call(t.Context(), p, tool.Request{Name: "get_schema", Arguments: claimDocument(t, `{"class_name": "issues"}`)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,7 +189,7 @@ func TestToldFilter(t *testing.T) {
 		if got, want := told.String(), `{"region":{"$in":["eu","x"]}}`; got != want {
 			t.Errorf("%s: told %s, want %s", name, got, want)
 		}
-		if got := claimed(t, set, who, "query_class", `{"class_name": "issues", "apply_canonical_filter": false, "where": `+told.String()+`}`); got != "1" {
+		if got := claimed(t, set, p, "query_class", `{"class_name": "issues", "apply_canonical_filter": false, "where": `+told.String()+`}`); got != "1" {
 			t.Errorf("%s: it finds %s", name, got)
 		}
 	}
@@ -208,9 +208,9 @@ func TestDisclosed(t *testing.T) {
 		{`{"org": "acme", "regions": ["eu"]}`, "get_object", `{"class_name": "issues", "object_id": "3"}`, `not_found: issues has no record "3"`},
 		{`{"org": "acme", "regions": ["eu"]}`, "get_object", `{"class_name": "issues", "object_id": "99"}`, `not_found: issues has no record "99"`},
 	} {
-		who := identity.Principal{ID: "token:1", Owner: "ann", Scopes: []identity.Scope{identity.Read}, Claims: claimDocument(t, tt.claims)}
+		p := identity.Principal{ID: "token:1", Owner: "ann", Scopes: []identity.Scope{identity.Read}, Claims: claimDocument(t, tt.claims)}
 		for name, set := range sets {
-			if got := claimed(t, set, who, tt.tool, tt.args); got != tt.want {
+			if got := claimed(t, set, p, tt.tool, tt.args); got != tt.want {
 				t.Errorf("%s: %s %s %s:\n got %s\nwant %s", name, tt.claims, tt.tool, tt.args, got, tt.want)
 			}
 		}

@@ -16,9 +16,9 @@ import (
 )
 
 // derived runs do in a call of who, with a sub-principal as d says.
-func derived(t *testing.T, g *bailiwick.Gateway, who identity.Principal, d identity.Derivation, do func(context.Context, *bailiwick.Sub) error) error {
+func derived(t *testing.T, g *bailiwick.Gateway, p identity.Principal, d identity.Derivation, do func(context.Context, *bailiwick.Sub) error) error {
 	t.Helper()
-	return g.Do(t.Context(), who, bailiwick.Ask{Tool: "delegate", Needs: identity.Read, Correlation: "talk"}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+	return g.Do(t.Context(), p, bailiwick.CallSpec{Tool: "delegate", Needs: identity.Read, Correlation: "talk"}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 		sub, err := c.Derive(d)
 		if err != nil {
 			return 0, err
@@ -29,7 +29,7 @@ func derived(t *testing.T, g *bailiwick.Gateway, who identity.Principal, d ident
 
 // count asks for the number of records of a class as a tool would.
 func count(ctx context.Context, sub *bailiwick.Sub, needs identity.Scope, class string) (n int64, err error) {
-	ask := bailiwick.Ask{Tool: "count_objects", Needs: needs, Correlation: "its own"}
+	ask := bailiwick.CallSpec{Tool: "count_objects", Needs: needs, Correlation: "its own"}
 	err = sub.Do(ctx, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 		n, _, err = c.Count(ctx, &query.Count{Class: class})
 		return 0, err
@@ -41,8 +41,8 @@ func TestDerive(t *testing.T) {
 	log := &audit.Memory{}
 	g := gateway(t, bailiwick.Options{Audit: log})
 	text := query.Compare{Path: query.Path{"text"}, Op: query.Eq, Value: value.OfString("a")}
-	who := reader
-	who.Scopes = []identity.Scope{identity.Read, identity.Explain}
+	p := reader
+	p.Scopes = []identity.Scope{identity.Read, identity.Explain}
 	for _, tt := range []struct {
 		name  string
 		d     identity.Derivation
@@ -54,12 +54,12 @@ func TestDerive(t *testing.T) {
 		{"another class", identity.Derivation{Name: "r", Classes: identity.List{Only: []string{"app.plans"}}}, identity.Read, `not_found: there is no class "notes"`},
 		{"another tool", identity.Derivation{Name: "r", Tools: identity.List{Except: []string{"count_objects"}}}, identity.Read, "unknown_tool: unknown tool"},
 		{"a scope that it didn't ask for", identity.Derivation{Name: "r"}, identity.Explain, "permission_denied: count_objects needs the scope explain"},
-		{"one that it asked for", identity.Derivation{Name: "r", Scopes: who.Scopes}, identity.Explain, "2"},
+		{"one that it asked for", identity.Derivation{Name: "r", Scopes: p.Scopes}, identity.Explain, "2"},
 		{"one that the asker hasn't got", identity.Derivation{Name: "r", Scopes: []identity.Scope{"audit"}}, identity.Audit, "permission_denied: count_objects needs the scope audit"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got string
-			err := derived(t, g, who, tt.d, func(ctx context.Context, sub *bailiwick.Sub) error {
+			err := derived(t, g, p, tt.d, func(ctx context.Context, sub *bailiwick.Sub) error {
 				n, err := count(ctx, sub, tt.needs, "notes")
 				if got = fmt.Sprint(n); err != nil {
 					got = err.Error()
@@ -90,7 +90,7 @@ func TestDeriveDepth(t *testing.T) {
 	deepest := ""
 	down = func(ctx context.Context, sub *bailiwick.Sub) error {
 		deepest = sub.Who().ID
-		return sub.Do(ctx, bailiwick.Ask{Tool: "delegate", Needs: identity.Read}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+		return sub.Do(ctx, bailiwick.CallSpec{Tool: "delegate", Needs: identity.Read}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 			next, err := c.Derive(identity.Derivation{Name: "r"})
 			if err != nil {
 				return 0, err

@@ -18,7 +18,7 @@ func TestReviewIsEnough(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	desk := o.gateway.Desk(o.token(identity.Human, "ben", "acme", identity.Review), "visit")
+	desk := o.gateway.Reviewer(o.token(identity.Human, "ben", "acme", identity.Review), "visit")
 	sheet, err := desk.Sheet(t.Context(), s.ID)
 	if err != nil || !sheet.CanApprove {
 		t.Fatalf("%v %+v", err, sheet)

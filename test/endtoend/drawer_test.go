@@ -58,24 +58,24 @@ func (d *drawer) policy() drawn {
 			out.rules.Classes[t.name] = d.rule(t)
 		}
 	}
-	who := identity.Principal{ID: "token:9", Owner: "ann", Tenant: pick(d.Rand, "acme", "acme", "acme", "acme", "acme", "a", ""), Scopes: []identity.Scope{identity.Read},
+	p := identity.Principal{ID: "token:9", Owner: "ann", Tenant: pick(d.Rand, "acme", "acme", "acme", "acme", "acme", "a", ""), Scopes: []identity.Scope{identity.Read},
 		Claims: d.claims()}
 	if d.IntN(4) == 0 {
-		who.Scopes = append(who.Scopes, identity.Operator) // which no agent has
+		p.Scopes = append(p.Scopes, identity.Operator) // which no agent has
 	}
 	own := d.narrowing()
-	who.Classes, who.Filters = own.classes, own.filters
+	p.Classes, p.Filters = own.classes, own.filters
 	out.narrow = append(out.narrow, own)
-	for d.IntN(4) == 0 && who.Depth < identity.MaxDepth {
+	for d.IntN(4) == 0 && p.Depth < identity.MaxDepth {
 		more := d.narrowing()
-		sub, err := identity.Derive(who, identity.Derivation{Name: "sub", Classes: more.classes, Filters: more.filters})
+		sub, err := identity.Derive(p, identity.Derivation{Name: "sub", Classes: more.classes, Filters: more.filters})
 		if err != nil {
 			panic(err)
 		}
-		who = sub
+		p = sub
 		out.narrow = append(out.narrow, more)
 	}
-	out.who = who
+	out.who = p
 	return out
 }
 

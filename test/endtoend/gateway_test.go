@@ -63,7 +63,7 @@ func TestUnrecorded(t *testing.T) {
 		t.Errorf("Read: %v, %v; want nothing but Internal error", page, err)
 	}
 	ran := false
-	err = g.Do(t.Context(), reader, bailiwick.Ask{Tool: "x", Needs: identity.Read}, func(context.Context, *bailiwick.Call) (int, error) { ran = true; return 0, nil })
+	err = g.Do(t.Context(), reader, bailiwick.CallSpec{Tool: "x", Needs: identity.Read}, func(context.Context, *bailiwick.Call) (int, error) { ran = true; return 0, nil })
 	if !ran || problem.CodeOf(err) != problem.Internal {
 		t.Errorf("Do: ran %v, %v", ran, err)
 	}
@@ -80,18 +80,18 @@ func TestDo(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		who  identity.Principal
-		ask  bailiwick.Ask
+		ask  bailiwick.CallSpec
 		run  func(context.Context, *bailiwick.Call) (int, error)
 		want string // code, detail, and the record's outcome and kind
 	}{
-		{"answered", reader, bailiwick.Ask{}, func(context.Context, *bailiwick.Call) (int, error) { return 9, nil }, "  ok  9 bytes"},
-		{"panics", reader, bailiwick.Ask{}, func(context.Context, *bailiwick.Call) (int, error) { panic("secret") }, "internal_error Internal error failed panic 0 bytes"},
-		{"fails", reader, bailiwick.Ask{}, func(context.Context, *bailiwick.Call) (int, error) { return 0, errors.New("secret") }, "internal_error Internal error failed  0 bytes"},
-		{"takes too long", reader, bailiwick.Ask{Timeout: time.Millisecond}, func(ctx context.Context, _ *bailiwick.Call) (int, error) { <-ctx.Done(); return 0, ctx.Err() },
+		{"answered", reader, bailiwick.CallSpec{}, func(context.Context, *bailiwick.Call) (int, error) { return 9, nil }, "  ok  9 bytes"},
+		{"panics", reader, bailiwick.CallSpec{}, func(context.Context, *bailiwick.Call) (int, error) { panic("secret") }, "internal_error Internal error failed panic 0 bytes"},
+		{"fails", reader, bailiwick.CallSpec{}, func(context.Context, *bailiwick.Call) (int, error) { return 0, errors.New("secret") }, "internal_error Internal error failed  0 bytes"},
+		{"takes too long", reader, bailiwick.CallSpec{Timeout: time.Millisecond}, func(ctx context.Context, _ *bailiwick.Call) (int, error) { <-ctx.Done(); return 0, ctx.Err() },
 			"timeout the call took too long and was stopped failed  0 bytes"},
-		{"the asker goes", reader, bailiwick.Ask{}, func(ctx context.Context, _ *bailiwick.Call) (int, error) { leave(); <-ctx.Done(); return 0, ctx.Err() },
+		{"the asker goes", reader, bailiwick.CallSpec{}, func(ctx context.Context, _ *bailiwick.Call) (int, error) { leave(); <-ctx.Done(); return 0, ctx.Err() },
 			"cancelled the call was cancelled cancelled  0 bytes"},
-		{"lacks the scope", identity.Principal{ID: "b"}, bailiwick.Ask{}, nil, "permission_denied t needs the scope read refused scope 0 bytes"},
+		{"lacks the scope", identity.Principal{ID: "b"}, bailiwick.CallSpec{}, nil, "permission_denied t needs the scope read refused scope 0 bytes"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			ctx := t.Context()
@@ -110,7 +110,7 @@ func TestDo(t *testing.T) {
 		})
 	}
 	for range 8 {
-		err := g.Do(t.Context(), reader, bailiwick.Ask{Tool: "t", Needs: identity.Read}, func(context.Context, *bailiwick.Call) (int, error) { return 0, nil })
+		err := g.Do(t.Context(), reader, bailiwick.CallSpec{Tool: "t", Needs: identity.Read}, func(context.Context, *bailiwick.Call) (int, error) { return 0, nil })
 		if r := <-log.made; problem.CodeOf(err) == problem.RateLimited {
 			if r.Outcome != audit.Refused || problem.Of(err).RetryAfter <= 0 {
 				t.Errorf("limited: %+v, %v", r, err)
@@ -136,7 +136,7 @@ func TestEstimates(t *testing.T) {
 		{"a class not for the principal", policy.Rules{Unlisted: true}, identity.Principal{Scopes: reader.Scopes, Classes: identity.List{Only: []string{"notes"}}}, "map[]"},
 	} {
 		g := gateway(t, bailiwick.Options{Audit: forgetful{}, Rules: tt.rules})
-		err := g.Do(t.Context(), tt.who, bailiwick.Ask{Tool: "t", Needs: identity.Read}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+		err := g.Do(t.Context(), tt.who, bailiwick.CallSpec{Tool: "t", Needs: identity.Read}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 			got, err := c.Estimates(ctx, c.Views())
 			if fmt.Sprint(got) != tt.want {
 				t.Errorf("%s: %v, want %s", tt.name, got, tt.want)

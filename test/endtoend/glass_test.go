@@ -18,7 +18,7 @@ func TestBreakGlassIsLoud(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ana := o.gateway.Desk(o.token(identity.Human, "ana", "acme", identity.Read, identity.Review, identity.Operator), "visit")
+	ana := o.gateway.Reviewer(o.token(identity.Human, "ana", "acme", identity.Read, identity.Review, identity.Operator), "visit")
 	sheet, err := ana.BreakGlass(t.Context(), s.ID, s.Digest, "fire")
 	if err != nil || sheet.State != change.Applied || !sheet.Broken || sheet.Decisions[0].Loud != "break glass" {
 		t.Fatalf("%+v %v", sheet, err)

@@ -43,7 +43,7 @@ func TestNonInterferenceChanges(t *testing.T) {
 		}
 	}
 	bots := map[*office]identity.Principal{one: one.bot(), other: other.bot()}
-	people := map[*office]bailiwick.Desk{one: one.person("ben"), other: other.person("ben")}
+	people := map[*office]bailiwick.Reviewer{one: one.person("ben"), other: other.person("ben")}
 	pairs := 200
 	if n, err := strconv.Atoi(os.Getenv("BAILIWICK_SOAK")); err == nil {
 		pairs = n
@@ -111,7 +111,7 @@ var fleeting = regexp.MustCompile(`01[0-9a-z]{32}|\d{4}-\d\d-\d\d[T ][0-9:.]+(Z|
 
 // told is all that an agent is told of a wish: the answer, its change, the list of its changes, and what becomes of it when
 // a person looks, and takes it back.
-func (o *office) told(bot identity.Principal, ben bailiwick.Desk, asked string) string {
+func (o *office) told(bot identity.Principal, ben bailiwick.Reviewer, asked string) string {
 	o.Helper()
 	ctx := o.Context()
 	s, err := o.propose(bot, asked)
@@ -136,7 +136,7 @@ func (o *office) told(bot identity.Principal, ben bailiwick.Desk, asked string) 
 	if _, err := ben.Sheet(ctx, s.ID); err != nil {
 		o.Fatal(err)
 	}
-	err = o.gateway.Do(ctx, bot, bailiwick.Ask{Tool: "get_change", Needs: identity.Read}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+	err = o.gateway.Do(ctx, bot, bailiwick.CallSpec{Tool: "get_change", Needs: identity.Read}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 		rows, _, err := c.Changes(ctx, change.Filter{Limit: 3})
 		if err != nil {
 			return 0, err

@@ -117,7 +117,7 @@ func TestCallsKilled(t *testing.T) {
 	var ids []string
 	propose := func() {
 		in := value.OfObject([]value.Member{{Name: "body", Value: value.OfObject([]value.Member{{Name: "name", Value: value.OfString(strconv.Itoa(len(ids)))}})}})
-		err := g.Do(t.Context(), bot, bailiwick.Ask{Tool: "call_api_write", Needs: identity.Write, Writes: policy.WriteAction, Proposes: true}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+		err := g.Do(t.Context(), bot, bailiwick.CallSpec{Tool: "call_api_write", Needs: identity.Write, Writes: policy.WriteAction, Proposes: true}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 			s, err := c.Propose(ctx, write.Request{Tool: "call_api_write", Input: in, Writes: []write.Write{&write.Call{Source: "flow", Operation: "makeMachine", Request: in}}})
 			if err != nil {
 				return 0, err

@@ -93,7 +93,7 @@ func decideOnce(ctx context.Context, g *bailiwick.Gateway, issue int) error {
 	ben := identity.Principal{ID: "token:ben", Kind: identity.Human, Owner: "ben", Scopes: []identity.Scope{identity.Read, identity.Review}}
 	data := value.OfObject([]value.Member{{Name: "n", Value: value.OfInt(rand.Int64N(1 << 40))}})
 	var id, digest string
-	err := g.Do(ctx, bot, bailiwick.Ask{Tool: "propose_changes", Needs: identity.Write, Writes: policy.WriteRaw, Proposes: true}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+	err := g.Do(ctx, bot, bailiwick.CallSpec{Tool: "propose_changes", Needs: identity.Write, Writes: policy.WriteRaw, Proposes: true}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 		s, err := c.Propose(ctx, write.Request{Tool: "propose_changes", Input: data, Writes: []write.Write{&write.Update{Class: "issues", ID: strconv.Itoa(issue), Data: data}}})
 		if err == nil {
 			id, digest = s.ID, s.Digest
@@ -101,7 +101,7 @@ func decideOnce(ctx context.Context, g *bailiwick.Gateway, issue int) error {
 		return 0, err
 	})
 	if err == nil {
-		_, err = g.Desk(ben, "visit").Approve(ctx, id, digest, "")
+		_, err = g.Reviewer(ben, "visit").Approve(ctx, id, digest, "")
 	}
 	return err
 }

@@ -139,21 +139,21 @@ func TestDailyBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	passed := 0
-	read := func(g *bailiwick.Gateway, who identity.Principal) error {
-		_, err := g.Read(t.Context(), who, &query.Find{Class: "notes", Limit: 5}) // two rows
+	read := func(g *bailiwick.Gateway, principal identity.Principal) error {
+		_, err := g.Read(t.Context(), principal, &query.Find{Class: "notes", Limit: 5}) // two rows
 		if err == nil {
 			passed++
 		}
 		return err
 	}
-	for _, who := range []identity.Principal{reader, child, reader, child} { // each call in a process of its own
+	for _, principal := range []identity.Principal{reader, child, reader, child} { // each call in a process of its own
 		s, open := sqlite.Open(t.Context(), path)
 		if open != nil {
 			t.Fatal(open)
 		}
 		o.Audit, o.Limits.Ledger = s, s
 		g := gateway(t, o)
-		err = read(g, who)
+		err = read(g, principal)
 		if err := g.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -170,7 +170,7 @@ func TestCost(t *testing.T) {
 	for _, tt := range []struct{ price, want int64 }{{0, 0}, {3_000_000, 1500}, {250_000, 125}} {
 		log := &audit.Memory{}
 		g := gateway(t, bailiwick.Options{Audit: log, Price: tt.price})
-		if err := g.Do(t.Context(), reader, bailiwick.Ask{Tool: "t", Needs: identity.Read}, func(context.Context, *bailiwick.Call) (int, error) { return 2003, nil }); err != nil {
+		if err := g.Do(t.Context(), reader, bailiwick.CallSpec{Tool: "t", Needs: identity.Read}, func(context.Context, *bailiwick.Call) (int, error) { return 2003, nil }); err != nil {
 			t.Fatal(err)
 		}
 		err := log.Records(t.Context(), audit.First, func(r audit.Record) bool {
@@ -189,8 +189,8 @@ func TestCost(t *testing.T) {
 func TestOwnerless(t *testing.T) {
 	g := gateway(t, bailiwick.Options{Audit: &audit.Memory{}, Limits: limit.Options{Burst: 1, PerMinute: 1}})
 	for _, id := range []string{"a", "b"} {
-		who := identity.Principal{ID: id, Scopes: reader.Scopes}
-		if _, err := g.Read(t.Context(), who, &query.Find{Class: "notes", Limit: 1}); err != nil {
+		p := identity.Principal{ID: id, Scopes: reader.Scopes}
+		if _, err := g.Read(t.Context(), p, &query.Find{Class: "notes", Limit: 1}); err != nil {
 			t.Error(id, err)
 		}
 	}

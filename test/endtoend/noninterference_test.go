@@ -228,17 +228,17 @@ func (y *tally) add(answer string, page int) {
 }
 
 // compare makes one call on every side and follows its pages. It returns what differs, or "".
-func compare(sides []side, who identity.Principal, c tool.Request, got *tally) string {
+func compare(sides []side, p identity.Principal, c tool.Request, got *tally) string {
 	for page := range 3 {
-		want, next := sides[0].answer(who, c)
+		want, next := sides[0].answer(p, c)
 		if strings.HasPrefix(want, "FAILED") {
-			return fmt.Sprintf("%s asks %s %s: %s", who.ID, c.Name, c.Arguments, want)
+			return fmt.Sprintf("%s asks %s %s: %s", p.ID, c.Name, c.Arguments, want)
 		}
 		got.add(want, page)
 		got.pairs += len(sides) - 1
 		for i, s := range sides[1:] {
-			if other, _ := s.answer(who, c); other != want {
-				return fmt.Sprintf("%s asks %s %s\nof side 0: %s\nof side %d: %s", who.ID, c.Name, c.Arguments, want, i+1, other)
+			if other, _ := s.answer(p, c); other != want {
+				return fmt.Sprintf("%s asks %s %s\nof side 0: %s\nof side %d: %s", p.ID, c.Name, c.Arguments, want, i+1, other)
 			}
 		}
 		if next.IsNull() {
@@ -250,8 +250,8 @@ func compare(sides []side, who identity.Principal, c tool.Request, got *tally) s
 }
 
 // answer is all that the principal receives: the result, or everything of the problem that a door shows.
-func answer(set *tool.Set, who identity.Principal, c tool.Request) (string, value.Value) {
-	res, err := set.Call(context.Background(), who, c)
+func answer(set *tool.Set, p identity.Principal, c tool.Request) (string, value.Value) {
+	res, err := set.Call(context.Background(), p, c)
 	if err != nil {
 		return refusedAs(err), value.Value{}
 	}

@@ -26,14 +26,14 @@ type watching struct {
 	told   []string
 }
 
-func (w *watching) Begin(ctx context.Context, who identity.Principal, ask bailiwick.Ask) context.Context {
-	w.told = append(w.told, fmt.Sprintf("%s begins %s", who.ID, ask.Tool))
+func (w *watching) Begin(ctx context.Context, p identity.Principal, ask bailiwick.CallSpec) context.Context {
+	w.told = append(w.told, fmt.Sprintf("%s begins %s", p.ID, ask.Tool))
 	ctx, _ = w.tracer.Start(ctx, "call")
 	return ctx
 }
 
-func (w *watching) End(ctx context.Context, who identity.Principal, r *audit.Record, err error) {
-	w.told = append(w.told, fmt.Sprintf("%s ends %s: %s %s %s rows=%d keys=%s", who.ID, r.Tool, r.Outcome, r.Kind, problem.CodeOf(err), r.Rows, strings.Join(r.ArgKeys, ",")))
+func (w *watching) End(ctx context.Context, p identity.Principal, r *audit.Record, err error) {
+	w.told = append(w.told, fmt.Sprintf("%s ends %s: %s %s %s rows=%d keys=%s", p.ID, r.Tool, r.Outcome, r.Kind, problem.CodeOf(err), r.Rows, strings.Join(r.ArgKeys, ",")))
 	trace.SpanFromContext(ctx).End()
 }
 
@@ -51,13 +51,13 @@ func TestObserver(t *testing.T) {
 	args := value.OfObject([]value.Member{{Name: "where", Value: value.OfString("x")}, {Name: "anything at all"}, {Name: "class_name"}, {Name: "more"}})
 	takes := []string{"class_name", "where"}
 	for _, call := range []struct {
-		ask bailiwick.Ask
+		ask bailiwick.CallSpec
 		run func(context.Context, *bailiwick.Call) (int, error)
 	}{
-		{bailiwick.Ask{Tool: "reads", Needs: identity.Read, Arguments: args, Takes: takes}, read("notes")},
-		{bailiwick.Ask{Tool: "misses", Needs: identity.Read, Arguments: args}, read("nothing")},
-		{bailiwick.Ask{Tool: "explains", Needs: identity.Explain}, read("notes")},
-		{bailiwick.Ask{Tool: "panics", Needs: identity.Read}, func(context.Context, *bailiwick.Call) (int, error) { panic("so") }},
+		{bailiwick.CallSpec{Tool: "reads", Needs: identity.Read, Arguments: args, Takes: takes}, read("notes")},
+		{bailiwick.CallSpec{Tool: "misses", Needs: identity.Read, Arguments: args}, read("nothing")},
+		{bailiwick.CallSpec{Tool: "explains", Needs: identity.Explain}, read("notes")},
+		{bailiwick.CallSpec{Tool: "panics", Needs: identity.Read}, func(context.Context, *bailiwick.Call) (int, error) { panic("so") }},
 	} {
 		if err := g.Do(t.Context(), reader, call.ask, call.run); call.ask.Tool == "reads" && err != nil {
 			t.Fatal(err)

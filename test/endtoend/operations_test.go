@@ -130,13 +130,13 @@ func newHall(t *testing.T, more func(*calls.Rules)) (*office, *hall) {
 }
 
 // call proposes a call of the API.
-func (o *office) call(who identity.Principal, operation, request string) (*review.Sheet, error) {
+func (o *office) call(p identity.Principal, operation, request string) (*review.Sheet, error) {
 	o.Helper()
 	in, err := value.Read([]byte(request), 0)
 	if err != nil {
 		o.Fatal(err)
 	}
-	return o.ask(who, policy.WriteAction, write.Request{Tool: "call_api_write", Input: in, Writes: []write.Write{&write.Call{Source: "flow", Operation: operation, Request: in}}})
+	return o.ask(p, policy.WriteAction, write.Request{Tool: "call_api_write", Input: in, Writes: []write.Write{&write.Call{Source: "flow", Operation: operation, Request: in}}})
 }
 
 // lines are the differences of a sheet, one a line.
@@ -166,9 +166,9 @@ func mark(s review.Shown) string {
 // TestCallRead wants reads to show what the asker may see.
 func TestCallRead(t *testing.T) {
 	o, _ := newHall(t, nil)
-	read := func(who identity.Principal, operation, path string) string {
+	read := func(p identity.Principal, operation, path string) string {
 		var out string
-		err := o.gateway.Do(t.Context(), who, bailiwick.Ask{Tool: "call_api_read", Needs: identity.Read}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+		err := o.gateway.Do(t.Context(), p, bailiwick.CallSpec{Tool: "call_api_read", Needs: identity.Read}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 			ask := bailiwick.APIRead{Operation: operation}
 			ask.Arguments.Path, _ = value.Read([]byte(path), 0)
 			got, err := c.CallAPI(ctx, ask)
@@ -201,7 +201,7 @@ func TestCallRead(t *testing.T) {
 // TestCallChange walks calls from a proposal to what the API was asked: what people see is what is sent, once.
 func TestCallChange(t *testing.T) {
 	o, h := newHall(t, nil)
-	bot, ben := o.bot(), o.gateway.Desk(o.token(identity.Human, "ben", "acme", identity.Read, identity.Review, identity.Operator), "visit")
+	bot, ben := o.bot(), o.gateway.Reviewer(o.token(identity.Human, "ben", "acme", identity.Read, identity.Review, identity.Operator), "visit")
 	for _, row := range []struct{ operation, request, diff, sent, title string }{
 		{"patchMachine", `{"path": {"id": "m1"}, "body": {"size": 2, "labels": {"b": "3"}}}`,
 			"PATCH /machines/m1\nsize 1→2\nlabels/b 2→3", `PATCH /machines/m1 {"size":2,"labels":{"b":"3"}}`, "patchMachine: PATCH /machines/m1"},
@@ -260,7 +260,7 @@ func TestCallHidden(t *testing.T) {
 		if err != nil || ben.CanApprove || !strings.Contains(lines(ben), "1 hidden") {
 			t.Errorf("%v %t\n%s", err, ben.CanApprove, lines(ben))
 		}
-		olga := o.gateway.Desk(o.token(identity.Human, "olga", "acme", identity.Read, identity.Review, identity.Operator), "visit")
+		olga := o.gateway.Reviewer(o.token(identity.Human, "olga", "acme", identity.Read, identity.Review, identity.Operator), "visit")
 		sheet, err := olga.Sheet(t.Context(), s.ID)
 		if err != nil || !sheet.CanApprove || !strings.Contains(lines(sheet), "adminNote psst→-") {
 			t.Errorf("%v %t\n%s", err, sheet.CanApprove, lines(sheet))

@@ -79,7 +79,7 @@ func newOffice(t *testing.T, more func(*bailiwick.Options, *change.Options)) *of
 		"comments": {Tenant: &policy.TenantRule{Through: "issue_id"}},
 	}}
 	changes := change.Options{Store: store}
-	options := bailiwick.Options{Sources: map[string]source.Source{"app": src}, Audit: store, History: store, Today: o.tokens}
+	options := bailiwick.Options{Sources: map[string]source.Source{"app": src}, Audit: store, History: store, Refresher: o.tokens}
 	if more != nil {
 		more(&options, &changes)
 	}
@@ -104,23 +104,23 @@ func (o *office) token(kind identity.Kind, owner, tenant string, scopes ...ident
 	if err != nil {
 		o.Fatal(err)
 	}
-	who, err := kept.Principal()
+	p, err := kept.Principal()
 	if err != nil {
 		o.Fatal(err)
 	}
-	return who
+	return p
 }
 
 func (o *office) bot() identity.Principal {
 	return o.token(identity.Agent, "ana", "acme", identity.Read, identity.Write, identity.Delete)
 }
 
-func (o *office) person(name string) bailiwick.Desk {
-	return o.gateway.Desk(o.token(identity.Human, name, "acme", identity.Read, identity.Review), "visit")
+func (o *office) person(name string) bailiwick.Reviewer {
+	return o.gateway.Reviewer(o.token(identity.Human, name, "acme", identity.Read, identity.Review), "visit")
 }
 
 // propose has who ask for writes, written as JSON.
-func (o *office) propose(who identity.Principal, writes string) (s *review.Sheet, err error) {
+func (o *office) propose(p identity.Principal, writes string) (s *review.Sheet, err error) {
 	o.Helper()
 	doc, err := value.Read([]byte(writes), 0)
 	if err != nil {
@@ -138,12 +138,12 @@ func (o *office) propose(who identity.Principal, writes string) (s *review.Sheet
 		}
 		r.Writes = append(r.Writes, w)
 	}
-	return o.ask(who, policy.WriteRaw, r)
+	return o.ask(p, policy.WriteRaw, r)
 }
 
 // ask has who ask for r by a tool that makes writes of a kind.
-func (o *office) ask(who identity.Principal, kind policy.Write, r write.Request) (s *review.Sheet, err error) {
-	err = o.gateway.Do(o.Context(), who, bailiwick.Ask{Tool: r.Tool, Needs: identity.Write, Writes: kind, Proposes: true, Correlation: "c1"},
+func (o *office) ask(p identity.Principal, kind policy.Write, r write.Request) (s *review.Sheet, err error) {
+	err = o.gateway.Do(o.Context(), p, bailiwick.CallSpec{Tool: r.Tool, Needs: identity.Write, Writes: kind, Proposes: true, Correlation: "c1"},
 		func(ctx context.Context, c *bailiwick.Call) (int, error) {
 			s, err = c.Propose(ctx, r)
 			return 0, err
@@ -262,10 +262,10 @@ func TestChangeRefused(t *testing.T) {
 	if err != nil || sheet.CanApprove {
 		t.Errorf("%+v %v", sheet.Checks, err)
 	}
-	if _, err := o.gateway.Desk(o.token(identity.Human, "zed", "globex", identity.Review, identity.Read), "").Sheet(t.Context(), s.ID); problem.CodeOf(err) != problem.NotFound {
+	if _, err := o.gateway.Reviewer(o.token(identity.Human, "zed", "globex", identity.Review, identity.Read), "").Sheet(t.Context(), s.ID); problem.CodeOf(err) != problem.NotFound {
 		t.Error("another tenant's person sees the change:", err)
 	}
-	if _, err := o.gateway.Desk(bot, "").Sheet(t.Context(), s.ID); problem.CodeOf(err) != problem.PermissionDenied {
+	if _, err := o.gateway.Reviewer(bot, "").Sheet(t.Context(), s.ID); problem.CodeOf(err) != problem.PermissionDenied {
 		t.Error("an agent sits at the desk:", err)
 	}
 }

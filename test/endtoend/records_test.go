@@ -233,7 +233,7 @@ func TestDecisionsRecordedLate(t *testing.T) {
 		ids := map[string]func(id string) error{
 			"changes/rejected rejected ben v1": func(id string) error { _, err := ben.Reject(t.Context(), id, "no"); return err },
 			"changes/cancelled withdrawn ana v1": func(id string) error {
-				return a.gateway.Do(t.Context(), a.bot, bailiwick.Ask{Tool: "cancel_change", Needs: identity.Read}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+				return a.gateway.Do(t.Context(), a.bot, bailiwick.CallSpec{Tool: "cancel_change", Needs: identity.Read}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 					_, err := c.CancelChange(ctx, id)
 					return 0, err
 				})
@@ -265,7 +265,7 @@ func TestDecisionsRecordedLate(t *testing.T) {
 func TestBrokenGlassRecorded(t *testing.T) {
 	onStores(t, func(t *testing.T, a *archive) {
 		id, digest := a.mustWish(5)
-		boss := a.gateway.Desk(a.token(identity.Human, "ana", "acme", identity.Read, identity.Review, identity.Operator), "visit")
+		boss := a.gateway.Reviewer(a.token(identity.Human, "ana", "acme", identity.Read, identity.Review, identity.Operator), "visit")
 		if _, err := boss.BreakGlass(t.Context(), id, digest, "the house burns"); err != nil {
 			t.Fatal(err)
 		}
@@ -348,7 +348,7 @@ func TestWokenReplica(t *testing.T) {
 		if err := a.gateway.SetRules(rules); err != nil {
 			t.Fatal(err)
 		}
-		other, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: a.sources, Rules: rules, Audit: a.log, History: a.kept, Today: a.tokens, Changes: a.queue})
+		other, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: a.sources, Rules: rules, Audit: a.log, History: a.kept, Refresher: a.tokens, Changes: a.queue})
 		if err != nil {
 			t.Fatal(err)
 		}

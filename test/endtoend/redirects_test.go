@@ -200,7 +200,7 @@ func TestOwnCredential(t *testing.T) {
 // read calls an operation that reads, and returns the body of the answer.
 func (o *office) read(operation string, args validate.Arguments) (text string, err error) {
 	o.Helper()
-	err = o.gateway.Do(o.Context(), o.bot(), bailiwick.Ask{Tool: "call_api_read", Needs: identity.Read, Correlation: "c1"}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+	err = o.gateway.Do(o.Context(), o.bot(), bailiwick.CallSpec{Tool: "call_api_read", Needs: identity.Read, Correlation: "c1"}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 		got, err := c.CallAPI(ctx, bailiwick.APIRead{Operation: operation, Arguments: args})
 		if err == nil {
 			text = got.Body.String()

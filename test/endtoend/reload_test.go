@@ -87,7 +87,7 @@ func TestReload(t *testing.T) {
 			reload()
 		}
 		id := fmt.Sprint(call)
-		err := g.Do(t.Context(), reader, bailiwick.Ask{Tool: "t", Needs: identity.Read, Correlation: id}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+		err := g.Do(t.Context(), reader, bailiwick.CallSpec{Tool: "t", Needs: identity.Read, Correlation: id}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 			got := notesOf(ctx, c)
 			answers[asker].Store(id, got)
 			if !long {
@@ -155,9 +155,9 @@ func TestSetRules(t *testing.T) {
 	first, _ := regime(0)
 	g := gateway(t, bailiwick.Options{Audit: &audit.Memory{}, Rules: first})
 	var told []string
-	defer g.Subscribe(func(c bailiwick.Change) { told = append(told, string(c)) })()
+	defer g.Subscribe(func(c bailiwick.Event) { told = append(told, string(c)) })()
 	look := func() (got string) {
-		err := g.Do(t.Context(), reader, bailiwick.Ask{Tool: "t", Needs: identity.Read}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+		err := g.Do(t.Context(), reader, bailiwick.CallSpec{Tool: "t", Needs: identity.Read}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 			got = notesOf(ctx, c)
 			return 0, nil
 		})
@@ -181,7 +181,7 @@ func TestSetRules(t *testing.T) {
 	if d := cmp.Diff([]string{"rules", "catalogue"}, told); d != "" {
 		t.Error(d)
 	}
-	write := bailiwick.Ask{Tool: "put", Needs: identity.Write}
+	write := bailiwick.CallSpec{Tool: "put", Needs: identity.Write}
 	writer := reader
 	writer.Scopes = []identity.Scope{identity.Read, identity.Write}
 	run := func(context.Context, *bailiwick.Call) (int, error) { return 0, nil }

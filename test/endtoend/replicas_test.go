@@ -126,7 +126,7 @@ func TestReplicas(t *testing.T) {
 			if o != nil {
 				options.Sources = o.sources // both write to the same tracker
 			}
-			options.Today, options.Audit, options.History, changes.Store = nil, s, s, s
+			options.Refresher, options.Audit, options.History, changes.Store = nil, s, s, s
 		})
 		if o == nil {
 			o = at
@@ -222,7 +222,7 @@ func (o *office) settled(s change.Store, id string) *change.Change {
 
 // act does one thing and returns what the doer was told: the state that a show shows, "ok", or the kind of the refusal.
 func (o *office) act(g *bailiwick.Gateway, bot identity.Principal, people []identity.Principal, d deed, id, digest string) string {
-	desk, ctx := g.Desk(people[d.who], "visit"), o.Context()
+	desk, ctx := g.Reviewer(people[d.who], "visit"), o.Context()
 	var err error
 	switch d.do {
 	case "show":
@@ -235,7 +235,7 @@ func (o *office) act(g *bailiwick.Gateway, bot identity.Principal, people []iden
 	case "reject":
 		_, err = desk.Reject(ctx, id, "no")
 	case "cancel":
-		err = g.Do(ctx, bot, bailiwick.Ask{Tool: "cancel_change", Needs: identity.Read}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+		err = g.Do(ctx, bot, bailiwick.CallSpec{Tool: "cancel_change", Needs: identity.Read}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 			_, err := c.CancelChange(ctx, id)
 			return 0, err
 		})

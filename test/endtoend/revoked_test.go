@@ -28,14 +28,14 @@ func TestRevokedWhileRunning(t *testing.T) {
 	}
 	here, there := open(), open()
 	log := &audit.Memory{}
-	g := gateway(t, bailiwick.Options{Audit: log, Today: here})
+	g := gateway(t, bailiwick.Options{Audit: log, Refresher: here})
 	const patience = 20 * time.Second // it takes about a second on an idle machine
 	for _, derived := range []bool{false, true} {
 		token, _, err := here.Create(ctx, identity.Local("ops"), identity.Token{Name: "bot", Owner: "ana", Scopes: []identity.Scope{identity.Read}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		who, err := token.Principal()
+		p, err := token.Principal()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestRevokedWhileRunning(t *testing.T) {
 				return 0, errors.New("it went on")
 			}
 		}
-		ask := bailiwick.Ask{Tool: "slow", Needs: identity.Read, Timeout: time.Minute}
+		ask := bailiwick.CallSpec{Tool: "slow", Needs: identity.Read, Timeout: time.Minute}
 		run := wait
 		if derived {
 			run = func(ctx context.Context, c *bailiwick.Call) (int, error) {
@@ -61,7 +61,7 @@ func TestRevokedWhileRunning(t *testing.T) {
 				return 0, sub.Do(context.WithoutCancel(ctx), ask, wait)
 			}
 		}
-		if err := g.Do(ctx, who, ask, run); problem.CodeOf(err) != problem.Unauthorized {
+		if err := g.Do(ctx, p, ask, run); problem.CodeOf(err) != problem.Unauthorized {
 			t.Errorf("derived: %v: %v", derived, err)
 		}
 		var last audit.Record

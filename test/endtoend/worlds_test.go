@@ -140,8 +140,8 @@ type profile struct {
 }
 
 func profiles() []profile {
-	who := identity.Principal{ID: "token:1", Owner: "ann", Tenant: "acme", Scopes: []identity.Scope{identity.Read}}
-	filtered, narrow := who, who
+	p := identity.Principal{ID: "token:1", Owner: "ann", Tenant: "acme", Scopes: []identity.Scope{identity.Read}}
+	filtered, narrow := p, p
 	filtered.ID, narrow.ID = "token:2", "token:3"
 	filtered.Filters = map[string]query.Filter{
 		"issues": query.Compare{Path: query.Path{"score"}, Op: query.Ne, Value: value.OfInt(3)}, // by a field it can't see
@@ -150,7 +150,7 @@ func profiles() []profile {
 	narrow.Classes = identity.List{Only: []string{"comments", "users", "events"}}
 	all := func(string, record) bool { return true }
 	return []profile{
-		{who, all, false},
+		{p, all, false},
 		{filtered, func(table string, r record) bool {
 			switch table {
 			case "issues":

@@ -114,7 +114,7 @@ func post(path, body string) Message {
 // TestRequests are the bytes of whole requests as they reach the API.
 func TestRequests(t *testing.T) {
 	claims := value.OfObject([]value.Member{{Name: "sub", Value: value.OfString("ana-subject")}})
-	who := identity.Principal{ID: "token:7", TokenID: "7", Owner: "ana", Claims: claims}
+	principal := identity.Principal{ID: "token:7", TokenID: "7", Owner: "ana", Claims: claims}
 	own := credential.PerPrincipal{By: credential.ByOwner, Of: map[string]credential.Credential{"ana": credential.Bearer("for-ana")}}
 	for _, tt := range []struct {
 		name  string
@@ -140,8 +140,8 @@ func TestRequests(t *testing.T) {
 		{"query key", "", credential.Query{Name: "key", Value: "s&t"}, func(m *Message) { *m = get("/a"); m.Request.Query = "%6Bey=mine&b=%2F" },
 			"GET /a?b=%2F&key=s%26t HTTP/1.1|Host: HOST|User-Agent: bailiwick|Accept: application/json|Accept-Encoding: gzip||"},
 		// All that a Principal holds, and none of it goes upstream: the credential that the agent came with isn't even there.
-		{"of the principal", "", own, func(m *Message) { *m = get("/a"); m.Who = who }, "GET /a HTTP/1.1|Host: HOST|User-Agent: bailiwick|Accept: application/json|Authorization: Bearer for-ana|Accept-Encoding: gzip||"},
-		{"exchanged", "", credential.Exchange(func(_ context.Context, p identity.Principal) (string, error) { return "x-" + p.ID, nil }), func(m *Message) { *m = get("/a"); m.Who = who },
+		{"of the principal", "", own, func(m *Message) { *m = get("/a"); m.Who = principal }, "GET /a HTTP/1.1|Host: HOST|User-Agent: bailiwick|Accept: application/json|Authorization: Bearer for-ana|Accept-Encoding: gzip||"},
+		{"exchanged", "", credential.Exchange(func(_ context.Context, p identity.Principal) (string, error) { return "x-" + p.ID, nil }), func(m *Message) { *m = get("/a"); m.Who = principal },
 			"GET /a HTTP/1.1|Host: HOST|User-Agent: bailiwick|Accept: application/json|Authorization: Bearer x-token:7|Accept-Encoding: gzip||"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

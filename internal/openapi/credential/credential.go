@@ -110,19 +110,19 @@ type PerPrincipal struct {
 }
 
 // Apply implements Credential.
-func (p PerPrincipal) Apply(ctx context.Context, who identity.Principal, r *http.Request) error {
-	own := p.own(who)
+func (p PerPrincipal) Apply(ctx context.Context, principal identity.Principal, r *http.Request) error {
+	own := p.own(principal)
 	if own == nil {
 		return &problem.Error{Code: problem.PermissionDenied, Detail: "you have no credential for this API", Kind: "no_credential",
 			Suggestion: "Ask the owner of the gateway for one"}
 	}
-	return own.Apply(ctx, who, r)
+	return own.Apply(ctx, principal, r)
 }
 
 // Renew implements Renewer.
-func (p PerPrincipal) Renew(who identity.Principal, r *http.Request) bool {
-	own, ok := p.own(who).(Renewer)
-	return ok && own.Renew(who, r)
+func (p PerPrincipal) Renew(principal identity.Principal, r *http.Request) bool {
+	own, ok := p.own(principal).(Renewer)
+	return ok && own.Renew(principal, r)
 }
 
 // Secrets implements Holder.
@@ -136,15 +136,15 @@ func (p PerPrincipal) Secrets() []string {
 	return all
 }
 
-func (p PerPrincipal) own(who identity.Principal) Credential {
+func (p PerPrincipal) own(principal identity.Principal) Credential {
 	var name string
 	switch p.By {
 	case ByToken:
-		name = who.TokenID
+		name = principal.TokenID
 	case ByOwner:
-		name = who.Owner
+		name = principal.Owner
 	case ByClaim:
-		if c, _ := who.Claims.Get(p.Claim); c.Kind() == value.String || c.Kind() == value.Int {
+		if c, _ := principal.Claims.Get(p.Claim); c.Kind() == value.String || c.Kind() == value.Int {
 			name = c.String()
 		}
 	}
@@ -159,11 +159,11 @@ func (p PerPrincipal) own(who identity.Principal) Credential {
 type Exchange func(ctx context.Context, who identity.Principal) (token string, err error)
 
 // Apply implements Credential.
-func (e Exchange) Apply(ctx context.Context, who identity.Principal, r *http.Request) error {
+func (e Exchange) Apply(ctx context.Context, principal identity.Principal, r *http.Request) error {
 	if e == nil {
 		return missing()
 	}
-	token, err := e(ctx, who)
+	token, err := e(ctx, principal)
 	if err != nil {
 		if p, ok := errors.AsType[*problem.Error](err); ok {
 			return p
@@ -173,7 +173,7 @@ func (e Exchange) Apply(ctx context.Context, who identity.Principal, r *http.Req
 	if token == "" {
 		return missing()
 	}
-	return Bearer(token).Apply(ctx, who, r)
+	return Bearer(token).Apply(ctx, principal, r)
 }
 
 // missing refuses a credential that is empty: without one, an API may answer as to anybody.

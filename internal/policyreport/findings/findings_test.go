@@ -50,9 +50,9 @@ func TestFindings(t *testing.T) {
 		}
 	}
 	stdio := func(change func(*identity.Principal)) []findings.Holder {
-		who := identity.Principal{ID: "stdio", Tenant: "7", Scopes: []identity.Scope{identity.Read}}
-		change(&who)
-		return []findings.Holder{{Who: who, Name: "stdio", Path: []string{"stdio"}}}
+		principal := identity.Principal{ID: "stdio", Tenant: "7", Scopes: []identity.Scope{identity.Read}}
+		change(&principal)
+		return []findings.Holder{{Who: principal, Name: "stdio", Path: []string{"stdio"}}}
 	}
 	state := query.Compare{Path: query.Path{"state"}, Op: query.Eq, Value: value.OfString("open")}
 	for _, tt := range []struct {

@@ -33,7 +33,7 @@ func TestMasks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	who := identity.Principal{Scopes: []identity.Scope{identity.Read}}
+	principal := identity.Principal{Scopes: []identity.Scope{identity.Read}}
 	for _, tt := range []struct {
 		name string
 		ask  query.Query
@@ -42,7 +42,7 @@ func TestMasks(t *testing.T) {
 		{"find", &query.Find{Class: "people"}, raw},
 		{"pipeline", &query.Pipeline{Class: "people", Stages: rename, Limit: 9}, raw},
 	} {
-		permit, err := p.Read(who, tt.ask)
+		permit, err := p.Read(principal, tt.ask)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func TestRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	who := identity.Principal{Scopes: []identity.Scope{identity.Read}}
+	principal := identity.Principal{Scopes: []identity.Scope{identity.Read}}
 	one, null, ann := value.OfInt(1), value.Value{}, value.OfString("ann")
 	people, log := &query.Find{Class: "people"}, &query.Find{Class: "log", Order: []query.Sort{{Path: query.Path{"name"}}}}
 	gone := problem.New(problem.Upstream, "gone")
@@ -110,7 +110,7 @@ func TestRows(t *testing.T) {
 		{"a source that fails", people, []value.Row{{one, ann, one}}, gone, `["1","ann"][1] upstream_error: gone`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			permit, err := p.Read(who, tt.ask)
+			permit, err := p.Read(principal, tt.ask)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,23 +17,23 @@ import (
 
 // Of returns what who sees of each class, by "source.Class", worked out once a class. Values are masked under key. It
 // looks at fields alone: which records who sees is another question.
-func Of(p *policy.Policy, who identity.Principal, key mask.Key) func(class string) review.Sight {
+func Of(p *policy.Policy, principal identity.Principal, key mask.Key) func(class string) review.Sight {
 	known := map[string]review.Sight{}
 	return func(class string) review.Sight {
 		s, ok := known[class]
 		if !ok {
-			s = sees(p, who, key, class)
+			s = sees(p, principal, key, class)
 			known[class] = s
 		}
 		return s
 	}
 }
 
-func sees(p *policy.Policy, who identity.Principal, key mask.Key, class string) review.Sight {
+func sees(p *policy.Policy, principal identity.Principal, key mask.Key, class string) review.Sight {
 	if api, operation, _ := strings.Cut(class, "."); p.APIs().Has(api) {
-		return called(p, who, api, operation)
+		return called(p, principal, api, operation)
 	}
-	v, err := p.View(who, class, "", true)
+	v, err := p.View(principal, class, "", true)
 	if err != nil {
 		return review.Sight{}
 	}
@@ -55,8 +55,8 @@ func sees(p *policy.Policy, who identity.Principal, key mask.Key, class string) 
 
 // called is what who sees of the calls of an operation. A name that a rule hides from who in any schema is hidden wherever
 // it stands: what is sent doesn't say which schema its parts are of.
-func called(p *policy.Policy, who identity.Principal, api, operation string) review.Sight {
-	reach, err := p.APIs().Reach(who, api, "")
+func called(p *policy.Policy, principal identity.Principal, api, operation string) review.Sight {
+	reach, err := p.APIs().Reach(principal, api, "")
 	if err != nil {
 		return review.Sight{}
 	}

@@ -94,7 +94,7 @@ func TestBinds(t *testing.T) {
 			{Name: "other", Is: `"fixed"`, Operations: []string{"getB"}},
 		}
 	})
-	who := agent("t1", identity.Read, identity.Write, identity.Delete)
+	p := agent("t1", identity.Read, identity.Write, identity.Delete)
 	for _, row := range []struct {
 		operation, args, want string
 		headers, tenant       string
@@ -123,20 +123,20 @@ func TestBinds(t *testing.T) {
 		{operation: "putB", args: `{"body": {"team": null}}`, tenant: "null", want: "permission_denied parameter_rule /body/team this team is not one that you may use"},
 		{operation: "putB", args: `{"body": {"team": {}}}`, tenant: "{}", want: "permission_denied parameter_rule /body/team this team is not one that you may use"},
 	} {
-		who := who
+		p := p
 		if row.tenant != "" {
-			who.Tenant = row.tenant
+			p.Tenant = row.tenant
 		}
-		got := tried(all, who, calls.Ask{Operation: row.operation, Writes: !strings.HasPrefix(row.operation, "get")}, object(t, row.args))
+		got := tried(all, p, calls.Request{Operation: row.operation, Writes: !strings.HasPrefix(row.operation, "get")}, object(t, row.args))
 		if got != row.want {
 			t.Errorf("%s %s\n got %s\nwant %s", row.operation, row.args, got, row.want)
 		}
 		if row.headers == "" {
 			continue
 		}
-		r, _ := all.Reach(who, "flow", "")
+		r, _ := all.Reach(p, "flow", "")
 		args, _ := calls.Arguments(object(t, row.args))
-		permit, err := r.Permit(who, calls.Ask{Operation: row.operation, Arguments: args})
+		permit, err := r.Permit(p, calls.Request{Operation: row.operation, Arguments: args})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,8 +178,8 @@ func TestPlan(t *testing.T) {
 		for _, s := range strings.Fields(row.scopes) {
 			scopes = append(scopes, identity.Scope(s))
 		}
-		who := agent("t", scopes...)
-		r, err := all.Reach(who, "flow", "")
+		principal := agent("t", scopes...)
+		r, err := all.Reach(principal, "flow", "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +187,7 @@ func TestPlan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		permit, err := r.Permit(who, calls.Ask{Operation: row.operation, Arguments: args, Writes: true})
+		permit, err := r.Permit(principal, calls.Request{Operation: row.operation, Arguments: args, Writes: true})
 		if err != nil {
 			t.Errorf("%+v: %v", row, err)
 			continue
@@ -198,7 +198,7 @@ func TestPlan(t *testing.T) {
 			p, _ := plan.Before.Plan()
 			before = p.Request.Method + " " + p.Request.Target()
 		}
-		if got := fmt.Sprintf("%s %s %t", plan.Mode, before, plan.Partial); got != row.want || plan.API != "flow" || plan.Operation.ID != row.operation || plan.Who.ID != who.ID {
+		if got := fmt.Sprintf("%s %s %t", plan.Mode, before, plan.Partial); got != row.want || plan.API != "flow" || plan.Operation.ID != row.operation || plan.Who.ID != principal.ID {
 			t.Errorf("%+v: %s", row, got)
 		}
 	}
@@ -221,22 +221,22 @@ func TestNamed(t *testing.T) {
 		}
 		return all
 	}
-	who := agent("t", identity.Read)
+	principal := agent("t", identity.Read)
 	for _, row := range []struct {
 		all  *calls.APIs
 		who  identity.Principal
 		name string
 		want string
 	}{
-		{of("flow"), who, "", "flow"},
-		{of("flow", "shop"), who, "shop", "shop"},
-		{of("flow", "shop"), who, "", "invalid_argument /source say which API: there are flow, shop [flow shop]"},
-		{of("flow", "shop"), who, "shpo", `not_found /source there is no API "shpo"; did you mean shop? [shop]`},
-		{of("flow", "shop"), narrowed(who, "flow"), "", "flow"},
-		{of("flow", "shop"), narrowed(who, "flow"), "shop", `not_found /source there is no API "shop" []`},
-		{of("flow"), narrowed(who, "x"), "flow", "not_found /source there is no API here []"},
-		{of(), who, "", "not_found /source there is no API here []"},
-		{nil, who, "", "not_found /source there is no API here []"},
+		{of("flow"), principal, "", "flow"},
+		{of("flow", "shop"), principal, "shop", "shop"},
+		{of("flow", "shop"), principal, "", "invalid_argument /source say which API: there are flow, shop [flow shop]"},
+		{of("flow", "shop"), principal, "shpo", `not_found /source there is no API "shpo"; did you mean shop? [shop]`},
+		{of("flow", "shop"), narrowed(principal, "flow"), "", "flow"},
+		{of("flow", "shop"), narrowed(principal, "flow"), "shop", `not_found /source there is no API "shop" []`},
+		{of("flow"), narrowed(principal, "x"), "flow", "not_found /source there is no API here []"},
+		{of(), principal, "", "not_found /source there is no API here []"},
+		{nil, principal, "", "not_found /source there is no API here []"},
 	} {
 		got := ""
 		r, err := row.all.Reach(row.who, row.name, "/source")
@@ -350,8 +350,8 @@ func TestHides(t *testing.T) {
 	all := shaped(t, func(r *calls.Rules) {
 		r.Hidden = []calls.Hidden{{Operations: []string{"getA"}, When: "principal.claims.none == 1"}, {Fields: []string{"x"}}, {Fields: []string{"team"}, When: `principal.tenant == "t1"`}}
 	})
-	who := agent("t1", identity.Read, identity.Write)
-	r, err := all.Reach(who, "flow", "")
+	p := agent("t1", identity.Read, identity.Write)
+	r, err := all.Reach(p, "flow", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -361,7 +361,7 @@ func TestHides(t *testing.T) {
 	if got := fmt.Sprint(r.Shows("x"), r.Shows("team"), r.Shows("y")); got != "false false true" {
 		t.Error(got)
 	}
-	permit, err := r.Permit(who, calls.Ask{Operation: "putC", Writes: true})
+	permit, err := r.Permit(p, calls.Request{Operation: "putC", Writes: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -372,7 +372,7 @@ func TestHides(t *testing.T) {
 	if again, _ := all.Reach(agent("t2"), "flow", ""); again == r {
 		t.Error("who sees otherwise has the same reach")
 	}
-	if again, _ := all.Reach(who, "flow", ""); again != r {
+	if again, _ := all.Reach(p, "flow", ""); again != r {
 		t.Error("a reach isn't kept")
 	}
 }
@@ -402,7 +402,7 @@ func TestSigned(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := tried(all, agent("t", identity.Read), calls.Ask{Operation: "x"}, object(t, row.args)); got != row.want {
+		if got := tried(all, agent("t", identity.Read), calls.Request{Operation: "x"}, object(t, row.args)); got != row.want {
 			t.Errorf("%s\n got %s\nwant %s", name, got, row.want)
 		}
 	}

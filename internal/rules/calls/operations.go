@@ -67,14 +67,14 @@ type Parameter struct {
 }
 
 // A Fault is one thing that is wrong with the rules of an API.
-type Fault struct {
+type RuleFault struct {
 	API     string
 	Pointer string // of the place in the Rules: /Hidden/0/Fields/1
 	Message string
 }
 
 // Error returns the place and the message.
-func (f *Fault) Error() string { return "apis." + f.API + f.Pointer + ": " + f.Message }
+func (f *RuleFault) Error() string { return "apis." + f.API + f.Pointer + ": " + f.Message }
 
 // APIs are the rules of all APIs, compiled. They never change. The zero APIs have none.
 type APIs struct {
@@ -113,7 +113,7 @@ func New(rules map[string]Rules, c *expression.Compiler) (*APIs, error) {
 		a := &api{name: name, rules: rules[name]}
 		fail := func(pointer string, err error) {
 			p := problem.Of(err)
-			errs = append(errs, &Fault{name, pointer + p.Pointer, p.Detail})
+			errs = append(errs, &RuleFault{name, pointer + p.Pointer, p.Detail})
 		}
 		if a.rules.Document == nil {
 			fail("/Document", problem.New(problem.InvalidArgument, "there is no document"))

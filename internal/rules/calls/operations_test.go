@@ -102,7 +102,7 @@ func TestPermits(t *testing.T) {
 		{"and not another", narrowed(whole, "flow.getTeam"), "listTeams", false, `{}`, `not_found operation_filter /operationId unknown operation "listTeams"`},
 		{"a class list with the API", narrowed(whole, "flow"), "listTeams", false, `{}`, "GET /teams?teamId=t1"},
 	} {
-		got := tried(all, row.who, calls.Ask{Operation: row.operation, Writes: row.writes}, object(t, row.args))
+		got := tried(all, row.who, calls.Request{Operation: row.operation, Writes: row.writes}, object(t, row.args))
 		if !strings.HasPrefix(got, row.want) || strings.HasPrefix(row.want, "GET") && got != row.want {
 			t.Errorf("%s\n got %s\nwant %s", row.name, got, row.want)
 		}
@@ -120,15 +120,15 @@ func narrowed(p identity.Principal, classes ...string) identity.Principal {
 }
 
 // tried is what a call would send, or its refusal, as a line.
-func tried(all *calls.APIs, who identity.Principal, ask calls.Ask, args value.Value) string {
-	r, err := all.Reach(who, "", "")
+func tried(all *calls.APIs, principal identity.Principal, ask calls.Request, args value.Value) string {
+	r, err := all.Reach(principal, "", "")
 	var permit calls.Permit
 	var plan calls.Plan
 	if err == nil {
 		ask.Arguments, err = calls.Arguments(args)
 	}
 	if err == nil {
-		permit, err = r.Permit(who, ask)
+		permit, err = r.Permit(principal, ask)
 	}
 	if err == nil {
 		plan, err = permit.Plan()
@@ -152,8 +152,8 @@ func TestBefore(t *testing.T) {
 		{"deleteTeam", `{"path": {"teamId": "t"}}`, "GET /teams/t"},
 		{"makeTeam", `{"body": {}}`, ""},
 	} {
-		who := agent("", identity.Read, identity.Write, identity.Delete)
-		r, err := all.Reach(who, "flow", "")
+		p := agent("", identity.Read, identity.Write, identity.Delete)
+		r, err := all.Reach(p, "flow", "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +161,7 @@ func TestBefore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		permit, err := r.Permit(who, calls.Ask{Operation: row.operation, Arguments: args, Writes: true})
+		permit, err := r.Permit(p, calls.Request{Operation: row.operation, Arguments: args, Writes: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -232,8 +232,8 @@ func TestReachIsKept(t *testing.T) {
 	all := compiled(t, func(r *calls.Rules) {
 		r.Hidden = []calls.Hidden{{Fields: []string{"id"}, When: `principal.tenant == "t1"`}}
 	})
-	of := func(who identity.Principal) *calls.Reach {
-		r, err := all.Reach(who, "flow", "")
+	of := func(p identity.Principal) *calls.Reach {
+		r, err := all.Reach(p, "flow", "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// An Ask is a call that somebody wants to make.
-type Ask struct {
+// A CallSpec is a call that somebody wants to make.
+type Request struct {
 	Operation string // as view.View.Operation takes it
 	Arguments validate.Arguments
 	Writes    bool // it is asked for as a write; what only reads isn't one, and the other way round
@@ -56,24 +56,24 @@ func (p Permit) Plan() (Plan, error) {
 // Permit lets who make a call within r, which is who's own, or refuses it: by scope, by the rules of parameters, and what
 // doesn't fit the operation as who sees it. Pointers are those of the tools: /operationId, /path/…, /query/…, /headers/…,
 // /body/….
-func (r *Reach) Permit(who identity.Principal, ask Ask) (Permit, error) {
+func (r *Reach) Permit(p identity.Principal, ask Request) (Permit, error) {
 	op, err := r.View.Operation(ask.Operation)
 	if err != nil {
-		return Permit{}, r.absent(who, ask.Operation, err)
+		return Permit{}, r.absent(p, ask.Operation, err)
 	}
 	class := r.View.Class(op)
 	if err := suits(op, class, ask.Writes); err != nil {
 		return Permit{}, err
 	}
-	if s := scope(class); !who.Has(s) {
+	if s := scope(class); !p.Has(s) {
 		return Permit{}, &problem.Error{Code: problem.PermissionDenied, Kind: "scope", Scope: string(s), Pointer: "/operationId",
 			Detail: fmt.Sprintf("%s is a %s operation: it needs the scope %s", op.ID, class, s)}
 	}
-	plan, err := r.plan(who, op, ask.Arguments)
+	plan, err := r.plan(p, op, ask.Arguments)
 	if err != nil {
 		return Permit{}, err
 	}
-	plan.Before = r.before(who, op, ask.Arguments)
+	plan.Before = r.before(p, op, ask.Arguments)
 	return Permit{plan, r}, nil
 }
 
@@ -91,8 +91,8 @@ func suits(op *spec.Operation, class classify.Class, writes bool) error {
 }
 
 // plan checks and binds arguments, and builds what is sent.
-func (r *Reach) plan(who identity.Principal, op *spec.Operation, args validate.Arguments) (*Plan, error) {
-	args, err := r.bind(who, op, args)
+func (r *Reach) plan(p identity.Principal, op *spec.Operation, args validate.Arguments) (*Plan, error) {
+	args, err := r.bind(p, op, args)
 	if err != nil {
 		return nil, err
 	}
@@ -104,24 +104,24 @@ func (r *Reach) plan(who identity.Principal, op *spec.Operation, args validate.A
 	if err != nil {
 		return nil, err
 	}
-	if err := r.leads(who, op, built.Path); err != nil {
+	if err := r.leads(p, op, built.Path); err != nil {
 		return nil, err
 	}
 	body, _ := checked.Body()
 	class := r.View.Class(op)
-	return &Plan{API: r.Name, Operation: op, Class: class, Mode: r.api.mode(class), Partial: r.api.partial(op), View: r.View, Whole: r.api.whole, Arguments: args, Body: body, Request: built, Who: who}, nil
+	return &Plan{API: r.Name, Operation: op, Class: class, Mode: r.api.mode(class), Partial: r.api.partial(op), View: r.View, Whole: r.api.whole, Arguments: args, Body: body, Request: built, Who: p}, nil
 }
 
 // before returns what reads the thing that a call of op changes: the GET of the same path.
-func (r *Reach) before(who identity.Principal, op *spec.Operation, args validate.Arguments) *Permit {
-	if op.Method != "PUT" && op.Method != "PATCH" && op.Method != "DELETE" || !who.Has(identity.Read) {
+func (r *Reach) before(p identity.Principal, op *spec.Operation, args validate.Arguments) *Permit {
+	if op.Method != "PUT" && op.Method != "PATCH" && op.Method != "DELETE" || !p.Has(identity.Read) {
 		return nil
 	}
 	for _, reads := range r.View.Operations() {
 		if reads.Method != "GET" || reads.Path != op.Path || r.View.Class(reads) != classify.Read {
 			continue
 		}
-		if plan, err := r.plan(who, reads, validate.Arguments{Path: args.Path}); err == nil {
+		if plan, err := r.plan(p, reads, validate.Arguments{Path: args.Path}); err == nil {
 			return &Permit{plan, r}
 		}
 	}
@@ -129,12 +129,12 @@ func (r *Reach) before(who identity.Principal, op *spec.Operation, args validate
 }
 
 // bind puts in what the rules of parameters say, and refuses what they don't allow.
-func (r *Reach) bind(who identity.Principal, op *spec.Operation, args validate.Arguments) (validate.Arguments, error) {
+func (r *Reach) bind(principal identity.Principal, op *spec.Operation, args validate.Arguments) (validate.Arguments, error) {
 	for _, rule := range r.api.parameters {
 		if !rule.about(op) {
 			continue
 		}
-		b := binding{parameter: rule, who: who}
+		b := binding{parameter: rule, who: principal}
 		for _, p := range op.Parameters {
 			if p.Name != rule.Name && !(p.In == "header" && strings.EqualFold(p.Name, rule.Name)) {
 				continue

@@ -134,7 +134,7 @@ func (w world) text(keep func(string) bool) string {
 }
 
 // reach compiles rules over a document and returns what who sees.
-func reach(t *rapid.T, text string, rules calls.Rules, who identity.Principal) *calls.Reach {
+func reach(t *rapid.T, text string, rules calls.Rules, p identity.Principal) *calls.Reach {
 	var err error
 	if rules.Document, err = spec.Load([]byte(text)); err != nil {
 		t.Fatal(err)
@@ -143,7 +143,7 @@ func reach(t *rapid.T, text string, rules calls.Rules, who identity.Principal) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := all.Reach(who, "flow", "")
+	r, err := all.Reach(p, "flow", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,8 +151,8 @@ func reach(t *rapid.T, text string, rules calls.Rules, who identity.Principal) *
 }
 
 // hides is the specification of when: what can't be told hides, and so does what hides from a principal above.
-func hides(h calls.Hidden, who identity.Principal) bool {
-	for p := &who; p != nil; p = p.Above {
+func hides(h calls.Hidden, principal identity.Principal) bool {
+	for p := &principal; p != nil; p = p.Above {
 		switch h.When {
 		case whens[1]:
 			if p.Tenant == "t1" {
@@ -174,10 +174,10 @@ func hides(h calls.Hidden, who identity.Principal) bool {
 }
 
 // without is the document as if all that is hidden from who had never been, and the rules that are left of it.
-func (w world) without(who identity.Principal) (string, calls.Rules) {
+func (w world) without(p identity.Principal) (string, calls.Rules) {
 	gone := map[string]bool{}
 	for _, h := range w.rules.Hidden {
-		if !hides(h, who) {
+		if !hides(h, p) {
 			continue
 		}
 		for _, id := range h.Operations {
@@ -197,7 +197,7 @@ func (w world) without(who identity.Principal) (string, calls.Rules) {
 	}
 	left := calls.Rules{Parameters: w.rules.Parameters}
 	for _, op := range w.operations {
-		if !who.Classes.Allows("flow", "flow."+op.id) || w.rules.Shown != nil && !slices.Contains(w.rules.Shown, op.id) {
+		if !p.Classes.Allows("flow", "flow."+op.id) || w.rules.Shown != nil && !slices.Contains(w.rules.Shown, op.id) {
 			gone[op.id] = true
 		}
 		at := slices.IndexFunc(w.rules.Access.Rules, func(r classify.Rule) bool { return r.Operations[0] == op.id })
@@ -213,7 +213,7 @@ func (w world) without(who identity.Principal) (string, calls.Rules) {
 }
 
 // answers is all that who is told of an API: by search, in detail, and when it calls.
-func answers(r *calls.Reach, who identity.Principal) string {
+func answers(r *calls.Reach, principal identity.Principal) string {
 	var b strings.Builder
 	say := func(text string, err error) {
 		fmt.Fprintf(&b, "%s\n", text)
@@ -235,7 +235,7 @@ func answers(r *calls.Reach, who identity.Principal) string {
 		say(name, err)
 		for _, writes := range []bool{false, true} {
 			for _, body := range []string{"", `{"name": "n", "secret": "s"}`, `{"key": "k", "teamId": "t2"}`} {
-				say(permitted(r, who, name, writes, body))
+				say(permitted(r, principal, name, writes, body))
 			}
 		}
 	}
@@ -246,8 +246,8 @@ func answers(r *calls.Reach, who identity.Principal) string {
 }
 
 // permitted is what a call would send.
-func permitted(r *calls.Reach, who identity.Principal, operation string, writes bool, body string) (string, error) {
-	ask := calls.Ask{Operation: operation, Writes: writes}
+func permitted(r *calls.Reach, p identity.Principal, operation string, writes bool, body string) (string, error) {
+	ask := calls.Request{Operation: operation, Writes: writes}
 	if body != "" {
 		v, err := value.Read([]byte(body), 0)
 		if err != nil {
@@ -255,7 +255,7 @@ func permitted(r *calls.Reach, who identity.Principal, operation string, writes 
 		}
 		ask.Arguments = validate.Arguments{Body: v, HasBody: true}
 	}
-	permit, err := r.Permit(who, ask)
+	permit, err := r.Permit(p, ask)
 	if err != nil {
 		return "", err
 	}
@@ -264,9 +264,9 @@ func permitted(r *calls.Reach, who identity.Principal, operation string, writes 
 }
 
 func drawPrincipal(t *rapid.T) identity.Principal {
-	who := agent(rapid.SampledFrom([]string{"t1", "t2"}).Draw(t, "tenant"), some(t, "scopes", []identity.Scope{identity.Read, identity.Write, identity.Delete})...)
-	who.Classes = drawList(t)
-	return who
+	p := agent(rapid.SampledFrom([]string{"t1", "t2"}).Draw(t, "tenant"), some(t, "scopes", []identity.Scope{identity.Read, identity.Write, identity.Delete})...)
+	p.Classes = drawList(t)
+	return p
 }
 
 func drawList(t *rapid.T) identity.List {
@@ -287,13 +287,13 @@ func TestNeverThere(t *testing.T) {
 		all := w.text(func(string) bool { return true })
 		seen := map[string]bool{}
 		for range 2 {
-			who := drawPrincipal(t)
-			text, rules := w.without(who)
-			free := who
+			p := drawPrincipal(t)
+			text, rules := w.without(p)
+			free := p
 			free.Classes = identity.List{}
-			got, want := answers(reach(t, all, w.rules, who), who), answers(reach(t, text, rules, free), free)
+			got, want := answers(reach(t, all, w.rules, p), p), answers(reach(t, text, rules, free), free)
 			if got != want {
-				t.Fatalf("what was never there -, what is hidden +\n%s\n%s\n%+v\n%+v", cmp.Diff(want, got), all, w.rules, who)
+				t.Fatalf("what was never there -, what is hidden +\n%s\n%s\n%+v\n%+v", cmp.Diff(want, got), all, w.rules, p)
 			}
 			seen[got] = true
 		}
@@ -312,12 +312,12 @@ func TestNeverMore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
 		text := w.text(func(string) bool { return true })
-		who := drawPrincipal(t)
-		child, err := identity.Derive(who, identity.Derivation{Name: "c", Scopes: some(t, "asked", []identity.Scope{identity.Read, identity.Write, identity.Delete}), Classes: drawList(t)})
+		p := drawPrincipal(t)
+		child, err := identity.Derive(p, identity.Derivation{Name: "c", Scopes: some(t, "asked", []identity.Scope{identity.Read, identity.Write, identity.Delete}), Classes: drawList(t)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		above, below := reach(t, text, w.rules, who), reach(t, text, w.rules, child)
+		above, below := reach(t, text, w.rules, p), reach(t, text, w.rules, child)
 		for _, op := range below.View.Operations() {
 			if _, err := above.View.Operation(op.ID); err != nil {
 				t.Fatalf("%s is seen by the child alone: %+v", op.ID, w.rules)
@@ -341,7 +341,7 @@ func TestNeverMore(t *testing.T) {
 					less++
 					continue
 				}
-				if want, err := permitted(above, who, id, writes, `{"name": "n"}`); err != nil || want != got {
+				if want, err := permitted(above, p, id, writes, `{"name": "n"}`); err != nil || want != got {
 					t.Fatalf("the child sends %q, and whom it is of %q, %v", got, want, err)
 				}
 			}

@@ -51,13 +51,13 @@ type reaches struct {
 }
 
 // All returns what who sees of each API, ordered by name. An API of which who sees no operation is absent.
-func (all *APIs) All(who identity.Principal) []*Reach {
+func (all *APIs) All(p identity.Principal) []*Reach {
 	var out []*Reach
 	if all == nil {
 		return nil
 	}
 	for _, name := range all.names {
-		if r := all.byName[name].reach(who); len(r.View.Operations()) > 0 {
+		if r := all.byName[name].reach(p); len(r.View.Operations()) > 0 {
 			out = append(out, r)
 		}
 	}
@@ -66,13 +66,13 @@ func (all *APIs) All(who identity.Principal) []*Reach {
 
 // Reach returns what who sees of the API called name; "" names the only one there is for who. It refuses with
 // problem.NotFound, at the pointer at, with near names of what who sees.
-func (all *APIs) Reach(who identity.Principal, name, at string) (*Reach, error) {
+func (all *APIs) Reach(p identity.Principal, name, at string) (*Reach, error) {
 	if all.Has(name) { // the others needn't be looked at
-		if r := all.byName[name].reach(who); len(r.View.Operations()) > 0 {
+		if r := all.byName[name].reach(p); len(r.View.Operations()) > 0 {
 			return r, nil
 		}
 	}
-	seen := all.All(who)
+	seen := all.All(p)
 	if name == "" && len(seen) == 1 {
 		return seen[0], nil
 	}
@@ -93,16 +93,16 @@ func (all *APIs) Reach(who identity.Principal, name, at string) (*Reach, error) 
 }
 
 // reach returns what who sees, made once for all who see the same.
-func (a *api) reach(who identity.Principal) *Reach {
+func (a *api) reach(p identity.Principal) *Reach {
 	hides := make([]bool, len(a.hidden))
 	key := make([]byte, len(a.hidden))
 	for i, h := range a.hidden {
-		hides[i] = h.hides(who)
+		hides[i] = h.hides(p)
 		if hides[i] {
 			key[i] = '1'
 		}
 	}
-	for list := range who.Classes.All() {
+	for list := range p.Classes.All() {
 		text, err := json.Marshal(list)
 		if err != nil {
 			panic(err) // lists of texts always encode
@@ -117,17 +117,17 @@ func (a *api) reach(who identity.Principal) *Reach {
 	if a.reaches.made == nil || len(a.reaches.made) >= maxReaches {
 		a.reaches.made = map[string]*Reach{}
 	}
-	r := a.see(who.Classes, hides)
+	r := a.see(p.Classes, hides)
 	a.reaches.made[string(key)] = r
 	return r
 }
 
 // hides reports whether h hides from who, or from one that who was derived from. What can't be decided hides.
-func (h hidden) hides(who identity.Principal) bool {
+func (h hidden) hides(principal identity.Principal) bool {
 	if h.when == nil {
 		return true
 	}
-	for p := &who; p != nil; p = p.Above {
+	for p := &principal; p != nil; p = p.Above {
 		if v, err := h.when.Eval(*p); err != nil || v.Bool() {
 			return true
 		}

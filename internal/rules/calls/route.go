@@ -113,7 +113,7 @@ func sameMethod(a, b string) bool {
 // leads refuses a call whose path a server takes for one of another operation: /teams/{id} with the id "mine" calls
 // /teams/mine, by the rules of which it goes then. The refusal where the other is out of sight is what an API says that
 // has no such thing.
-func (r *Reach) leads(who identity.Principal, op *spec.Operation, path string) error {
+func (r *Reach) leads(p identity.Principal, op *spec.Operation, path string) error {
 	segments := decoded(path)
 	var own *route
 	for i, at := range r.api.routes {
@@ -127,7 +127,7 @@ func (r *Reach) leads(who identity.Principal, op *spec.Operation, path string) e
 		if !ok || other.op == op || !sameMethod(other.op.Method, op.Method) || fits && !other.before(*own) {
 			continue
 		}
-		if err := r.admits(who, op, other.op, values); err != nil {
+		if err := r.admits(p, op, other.op, values); err != nil {
 			return err
 		}
 	}
@@ -135,19 +135,19 @@ func (r *Reach) leads(who identity.Principal, op *spec.Operation, path string) e
 }
 
 // admits refuses a call of op that is one of other too, unless who may make that as well.
-func (r *Reach) admits(who identity.Principal, op, other *spec.Operation, values []value.Member) error {
+func (r *Reach) admits(p identity.Principal, op, other *spec.Operation, values []value.Member) error {
 	if !r.View.Has(other) {
 		if _, err := r.View.Operation(other.ID); problem.CodeOf(err) == problem.SecurityBlocked {
 			return err
 		}
-		kind, _ := r.api.why(who, other)
+		kind, _ := r.api.why(p, other)
 		return &problem.Error{Code: problem.NotFound, Kind: kind, Detail: "the API found nothing: 404 Not Found"}
 	}
 	if r.View.Class(other) != r.View.Class(op) {
 		return &problem.Error{Code: problem.InvalidArgument, Kind: "another_operation", Pointer: "/path",
 			Detail: "this is the path of " + other.ID, Suggestion: "call " + other.ID + " by its own id"}
 	}
-	_, err := r.bind(who, other, validate.Arguments{Path: value.OfObject(values)})
+	_, err := r.bind(p, other, validate.Arguments{Path: value.OfObject(values)})
 	return err
 }
 

@@ -47,11 +47,11 @@ func (all *APIs) Rules(name string) (rules Rules, classes *classify.Rules, ok bo
 }
 
 // Hides returns what is hidden from who of an API, by the place of the rule in Rules.Hidden.
-func (all *APIs) Hides(who identity.Principal, name string) map[int]Hidden {
+func (all *APIs) Hides(p identity.Principal, name string) map[int]Hidden {
 	out := map[int]Hidden{}
 	if all.Has(name) {
 		for i, h := range all.byName[name].hidden {
-			if h.hides(who) {
+			if h.hides(p) {
 				out[i] = h.Hidden
 			}
 		}
@@ -60,34 +60,34 @@ func (all *APIs) Hides(who identity.Principal, name string) map[int]Hidden {
 }
 
 // Sight tells whether who sees an operation, named as agents name it, of an API; "" for the first that has one.
-func (all *APIs) Sight(who identity.Principal, name, operation string) Sight {
+func (all *APIs) Sight(p identity.Principal, name, operation string) Sight {
 	for _, api := range all.Names() {
 		if a := all.byName[api]; name == api || name == "" {
 			if op, err := a.there.Operation(operation); err == nil {
-				return a.sight(who, op)
+				return a.sight(p, op)
 			}
 		}
 	}
 	return Sight{API: name}
 }
 
-func (a *api) sight(who identity.Principal, op *spec.Operation) Sight {
+func (a *api) sight(p identity.Principal, op *spec.Operation) Sight {
 	s := Sight{API: a.name, Operation: op, Decision: a.access.Of(op)}
 	s.Needs = scope(s.Decision.Class)
-	s.Kind, s.Path = a.why(who, op)
+	s.Kind, s.Path = a.why(p, op)
 	return s
 }
 
 // why is the kind of reason for which who doesn't see op, and the rule; "" when who sees it.
-func (a *api) why(who identity.Principal, op *spec.Operation) (kind string, path []string) {
-	if !who.Classes.Allows(a.name, a.name+"."+op.ID) {
+func (a *api) why(p identity.Principal, op *spec.Operation) (kind string, path []string) {
+	if !p.Classes.Allows(a.name, a.name+"."+op.ID) {
 		return NotListed, nil
 	}
 	if !(classify.Rule{Operations: a.rules.Shown}).Matches(op) {
 		return NotShown, []string{"shown"}
 	}
 	for i, h := range a.hidden {
-		if len(h.Operations)+len(h.Tags) > 0 && h.rule().Matches(op) && h.hides(who) {
+		if len(h.Operations)+len(h.Tags) > 0 && h.rule().Matches(op) && h.hides(p) {
 			return IsHidden, []string{"hidden", strconv.Itoa(i)}
 		}
 	}
@@ -101,11 +101,11 @@ func (a *api) why(who identity.Principal, op *spec.Operation) (kind string, path
 }
 
 // absent is the refusal of an operation that r doesn't show. The asker can't tell why; the audit can.
-func (r *Reach) absent(who identity.Principal, name string, err error) error {
+func (r *Reach) absent(principal identity.Principal, name string, err error) error {
 	p := problem.Of(err)
 	p.Pointer = "/operationId"
 	if op, err := r.api.there.Operation(name); err == nil {
-		p.Kind, _ = r.api.why(who, op)
+		p.Kind, _ = r.api.why(principal, op)
 	}
 	return p
 }

@@ -61,10 +61,10 @@ func (c *Condition) String() string { return c.expression.String() }
 
 // Holds reports whether c is true of a change that who proposes. Its errors are those of Eval: the caller decides for
 // the side of care.
-func (c *Condition) Holds(f Facts, who identity.Principal) (bool, error) {
+func (c *Condition) Holds(f Facts, p identity.Principal) (bool, error) {
 	if c.expression == nil {
 		return false, ErrNothing
 	}
-	v, err := c.expression.EvalOver(who, map[string]value.Value{"change": f.object()})
+	v, err := c.expression.EvalOver(p, map[string]value.Value{"change": f.object()})
 	return err == nil && v.Bool(), err
 }

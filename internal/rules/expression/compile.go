@@ -24,13 +24,13 @@ const (
 )
 
 // A Fault is what is wrong with the text of an expression.
-type Fault struct {
+type ExpressionFault struct {
 	Line, Column int // from 1, in characters; 0 when it is about the expression as a whole
 	Message      string
 }
 
 // Error returns the place within the expression and the message.
-func (f *Fault) Error() string {
+func (f *ExpressionFault) Error() string {
 	switch {
 	case f.Line > 1:
 		return fmt.Sprintf("line %d, character %d of the expression: %s", f.Line, f.Column, f.Message)
@@ -119,7 +119,7 @@ func (c *Compiler) Compile(text string, y Yield) (*Expression, error) {
 
 func (c *Compiler) compile(text string, y Yield) (*Expression, error) {
 	if strings.TrimSpace(text) == "" {
-		return nil, &Fault{Message: "the expression is empty"}
+		return nil, &ExpressionFault{Message: "the expression is empty"}
 	}
 	parsed, issues := c.env.Parse(text)
 	if err := fault(issues); err != nil {
@@ -139,28 +139,28 @@ func (c *Compiler) compile(text string, y Yield) (*Expression, error) {
 		return nil, err
 	}
 	if t := checked.OutputType(); !y.holds(t) {
-		return nil, &Fault{Message: fmt.Sprintf("it yields %s, and has to yield %s", article(t), y)}
+		return nil, &ExpressionFault{Message: fmt.Sprintf("it yields %s, and has to yield %s", article(t), y)}
 	}
 	if e.root != "" {
 		return e, nil
 	}
 	cost, err := c.env.EstimateCost(checked, nil)
 	if err == nil && cost.Min > MaxCost { // what can't be known is stopped when it is evaluated
-		return nil, &Fault{Message: fmt.Sprintf("it costs too much: at least %d, and %d is allowed", cost.Min, MaxCost)}
+		return nil, &ExpressionFault{Message: fmt.Sprintf("it costs too much: at least %d, and %d is allowed", cost.Min, MaxCost)}
 	}
 	if e.program, err = c.env.Program(checked, cel.EvalOptions(cel.OptOptimize), cel.CostLimit(MaxCost)); err != nil {
-		return nil, &Fault{Message: "it can't be evaluated: " + tidy(err.Error())}
+		return nil, &ExpressionFault{Message: "it can't be evaluated: " + tidy(err.Error())}
 	}
 	return e, nil
 }
 
 // fault returns the first of the issues as a Fault, or nil.
-func fault(issues *cel.Issues) *Fault {
+func fault(issues *cel.Issues) *ExpressionFault {
 	if issues.Err() == nil {
 		return nil
 	}
 	first := issues.Errors()[0]
-	return &Fault{Line: max(first.Location.Line(), 0), Column: first.Location.Column() + 1, Message: tidy(first.Message)}
+	return &ExpressionFault{Line: max(first.Location.Line(), 0), Column: first.Location.Column() + 1, Message: tidy(first.Message)}
 }
 
 // tidy takes out of a message of CEL what tells nothing here.
@@ -205,7 +205,7 @@ func article(t *cel.Type) string {
 func (e *Expression) names(tree *ast.AST, n ast.NavigableExpr, roots []root) error {
 	wrong := func(format string, args ...any) error {
 		at := tree.SourceInfo().GetStartLocation(n.ID())
-		return &Fault{Line: at.Line(), Column: at.Column() + 1, Message: fmt.Sprintf(format, args...)}
+		return &ExpressionFault{Line: at.Line(), Column: at.Column() + 1, Message: fmt.Sprintf(format, args...)}
 	}
 	switch n.Kind() {
 	case ast.IdentKind:

@@ -67,14 +67,14 @@ func (e *Expression) Path() (variable string, path []string) { return e.root, sl
 
 // Eval returns what e says of who: a value of its Yield, exactly, or one of the errors above. An instant is the text
 // of its date.
-func (e *Expression) Eval(who identity.Principal) (value.Value, error) { return e.EvalOver(who, nil) }
+func (e *Expression) Eval(p identity.Principal) (value.Value, error) { return e.EvalOver(p, nil) }
 
 // EvalOver is Eval for what Over compiled, with the values of the variables by their names. Those of objects that are
 // missing are ErrNothing, as all that is asked of them.
-func (e *Expression) EvalOver(who identity.Principal, variables map[string]value.Value) (value.Value, error) {
+func (e *Expression) EvalOver(p identity.Principal, variables map[string]value.Value) (value.Value, error) {
 	switch {
 	case e.root == principalName:
-		v := follow(&who, e.path)
+		v := follow(&p, e.path)
 		if s, text := v.Text(), v.Kind() == value.String; e.yield == Any && (v.IsNull() || text && s == "") {
 			return value.Value{}, ErrNothing
 		}
@@ -93,7 +93,7 @@ func (e *Expression) EvalOver(who identity.Principal, variables map[string]value
 	case e.program == nil:
 		return value.Value{}, ErrNothing
 	}
-	v, err := e.run(who, variables)
+	v, err := e.run(p, variables)
 	if err != nil {
 		return value.Value{}, err
 	}
@@ -101,12 +101,12 @@ func (e *Expression) EvalOver(who identity.Principal, variables map[string]value
 }
 
 // run evaluates the program.
-func (e *Expression) run(who identity.Principal, variables map[string]value.Value) (value.Value, error) {
-	claims, err := e.claimsOf(&who)
+func (e *Expression) run(p identity.Principal, variables map[string]value.Value) (value.Value, error) {
+	claims, err := e.claimsOf(&p)
 	if err != nil {
 		return value.Value{}, err
 	}
-	out, _, err := e.program.Eval(&activation{&who, claims, variables})
+	out, _, err := e.program.Eval(&activation{&p, claims, variables})
 	if err != nil {
 		return value.Value{}, failure(err)
 	}

@@ -191,8 +191,8 @@ func TestEval(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, who := range []identity.Principal{{}, {Claims: value.OfString("eu")}, {Claims: value.OfArray(nil)}} {
-			if v, err := e.Eval(who); err == nil {
+		for _, p := range []identity.Principal{{}, {Claims: value.OfString("eu")}, {Claims: value.OfArray(nil)}} {
+			if v, err := e.Eval(p); err == nil {
 				t.Errorf("%s of a principal without claims: %s", text, written(v))
 			}
 		}
@@ -204,9 +204,9 @@ func TestEval(t *testing.T) {
 
 // TestNames has the names that an evaluation may ask for: those below principal, and no others.
 func TestNames(t *testing.T) {
-	who := principal(t, "")
+	p := principal(t, "")
 	for name, want := range map[string]bool{"principal.tenant": true, "principal.claims": true, "principal.depth": true, "tenant": false, "claims": false, "": false} {
-		if v, ok := (&activation{who: &who}).ResolveName(name); ok != want {
+		if v, ok := (&activation{who: &p}).ResolveName(name); ok != want {
 			t.Errorf("%q: %v %t", name, v, ok)
 		}
 	}
@@ -258,7 +258,7 @@ func TestCompileRefuses(t *testing.T) {
 		{strings.Repeat("1+", 499) + "1", Scalar, "max recursion depth exceeded"},
 	} {
 		_, err := c.Compile(tt.text, tt.yield)
-		var f *Fault
+		var f *ExpressionFault
 		if !errors.As(err, &f) {
 			t.Errorf("%.60s: %v, want a fault", tt.text, err)
 			continue
@@ -343,18 +343,18 @@ func FuzzCompile(f *testing.F) {
 		`principal.name.matches("^a+$")`, `timestamp("2026-01-01T00:00:00Z")`, "principal\n.x", "{1: 2}[1]", "'\\u0000'", "google.protobuf.Int64Value{value: 1}"} {
 		f.Add(text, uint8(0))
 	}
-	c, who := NewCompiler(), principal(f, `{"a": {"b": [1, "x", null]}, "n": 5}`)
+	c, p := NewCompiler(), principal(f, `{"a": {"b": [1, "x", null]}, "n": 5}`)
 	f.Fuzz(func(t *testing.T, text string, y uint8) {
 		yield := Yield(y % 3)
 		e, err := c.compile(text, yield)
 		if err != nil {
-			var fault *Fault
+			var fault *ExpressionFault
 			if !errors.As(err, &fault) || fault.Message == "" || strings.Contains(err.Error(), "\n") {
 				t.Fatalf("%q: %v", text, err)
 			}
 			return
 		}
-		v, err := e.Eval(who)
+		v, err := e.Eval(p)
 		switch {
 		case err != nil && !v.IsNull():
 			t.Fatalf("%q: %v and %s", text, err, written(v))
@@ -362,7 +362,7 @@ func FuzzCompile(f *testing.F) {
 		case yield == Bool && v.Kind() != value.Bool, yield == List && len(v.List()) == 0, yield == Scalar && (v.String() == "" || v.List() != nil || v.Members() != nil):
 			t.Fatalf("%q yields %s, not %s", text, written(v), yield)
 		}
-		again, err2 := e.Eval(who)
+		again, err2 := e.Eval(p)
 		if err2 != err || written(again) != written(v) {
 			t.Fatalf("%q: %s and %s", text, written(v), written(again))
 		}
@@ -370,7 +370,7 @@ func FuzzCompile(f *testing.F) {
 }
 
 func BenchmarkEval(b *testing.B) {
-	c, who := NewCompiler(), principal(b, `{"region": "eu", "regions": ["eu", "us"]}`)
+	c, p := NewCompiler(), principal(b, `{"region": "eu", "regions": ["eu", "us"]}`)
 	for _, text := range []string{"principal.claims.region", `"org:" + principal.tenant`, `has(principal.claims.region) ? principal.claims.region : "eu"`} {
 		e, err := c.Compile(text, Scalar)
 		if err != nil {
@@ -379,7 +379,7 @@ func BenchmarkEval(b *testing.B) {
 		b.Run(text, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := e.Eval(who); err != nil {
+				if _, err := e.Eval(p); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -50,13 +50,13 @@ func (c *Compiler) Check(f query.Filter) error {
 // Fill returns f with what its expressions say of who in their places, as a filter that anybody could write. An
 // expression that can't be compiled, fails or yields nothing is an error, and so is what check, which may be nil,
 // refuses: it is given each comparison that is made outside of $elemMatch.
-func (c *Compiler) Fill(f query.Filter, who identity.Principal, check func(query.Filter) error) (query.Filter, error) {
+func (c *Compiler) Fill(f query.Filter, p identity.Principal, check func(query.Filter) error) (query.Filter, error) {
 	return Replace(f, func(d query.Deferred, element bool) (query.Filter, error) {
 		e, err := c.Of(d)
 		if err != nil {
 			return nil, err
 		}
-		v, err := e.Eval(who)
+		v, err := e.Eval(p)
 		if err != nil {
 			return nil, err
 		}

@@ -16,51 +16,51 @@ import (
 )
 
 // follow returns what path leads to below who; null where there is nothing.
-func follow(who *identity.Principal, path []string) value.Value {
+func follow(p *identity.Principal, path []string) value.Value {
 	switch path[0] {
 	case "id":
-		return value.OfString(who.Origin())
+		return value.OfString(p.Origin())
 	case "name":
-		return value.OfString(who.Name)
+		return value.OfString(p.Name)
 	case "kind":
-		return value.OfString(string(who.Kind))
+		return value.OfString(string(p.Kind))
 	case "owner":
-		return value.OfString(who.Owner)
+		return value.OfString(p.Owner)
 	case "tenant":
-		return value.OfString(who.Tenant)
+		return value.OfString(p.Tenant)
 	case "scopes":
-		list := make([]value.Value, len(who.Scopes))
-		for i, s := range who.Scopes {
+		list := make([]value.Value, len(p.Scopes))
+		for i, s := range p.Scopes {
 			list[i] = value.OfString(string(s))
 		}
 		return value.OfArray(list)
 	case claimsField:
-		v := who.Claims
+		v := p.Claims
 		for _, name := range path[1:] {
 			v, _ = v.Get(name)
 		}
 		return v
 	case "token_id":
-		return value.OfString(who.TokenID)
+		return value.OfString(p.TokenID)
 	case "parent":
-		return value.OfString(who.Parent)
+		return value.OfString(p.Parent)
 	case "depth":
-		return value.OfInt(int64(who.Depth))
+		return value.OfInt(int64(p.Depth))
 	}
 	return value.Value{}
 }
 
 // claimsOf returns those of who's claims that e reads.
-func (e *Expression) claimsOf(who *identity.Principal) (ref.Val, error) {
+func (e *Expression) claimsOf(p *identity.Principal) (ref.Val, error) {
 	if e.all {
-		if who.Claims.IsNull() {
+		if p.Claims.IsNull() {
 			return types.NewStringInterfaceMap(types.DefaultTypeAdapter, nil), nil
 		}
-		return toCEL(who.Claims)
+		return toCEL(p.Claims)
 	}
 	read := make(map[string]any, len(e.claims))
 	for _, name := range e.claims {
-		v, ok := who.Claims.Get(name)
+		v, ok := p.Claims.Get(name)
 		if !ok {
 			continue
 		}

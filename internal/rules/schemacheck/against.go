@@ -149,7 +149,7 @@ func (c *Check) Arguments(d Described, args value.Value, at string) ([]write.Dou
 		}
 		return []write.Doubt{{Class: c.Class, Text: "it could not be checked: " + why}}, nil
 	}
-	var told []fieldcheck.Fault
+	var told []fieldcheck.ValueFault
 	var doubts []write.Doubt
 	o := fieldcheck.Options{At: at, Changes: c.changes, Fields: c.fields, Others: true, Key: keys(d.Class), Open: d.Class.Recordless}
 	for _, f := range fieldcheck.Record(pointers(d.Class), args, o) {

@@ -157,14 +157,14 @@ func TestArguments(t *testing.T) {
 		{change, `{"Name": null, "number": 1}`, "invalid_argument /arguments/Name near []\n/arguments/Name required Name can't be null",
 			"doubt org.Account Name: Name can't be null\ndoubt org.Account SSN__c: SSN__c must be a text, not 1"},
 	} {
-		for _, who := range []identity.Principal{whole, narrow} {
+		for _, principal := range []identity.Principal{whole, narrow} {
 			want := c.whole
-			if who.ID == narrow.ID {
+			if principal.ID == narrow.ID {
 				want = c.narrow
 			}
-			described := schemacheck.Described{Class: &now, View: p.Fresh(who, &now)}
+			described := schemacheck.Described{Class: &now, View: p.Fresh(principal, &now)}
 			if got := outcome(c.check.Arguments(described, read(t, c.args), "/arguments")); got != want {
-				t.Errorf("%s for %s: got\n%s\nwant\n%s", c.args, who.ID, got, want)
+				t.Errorf("%s for %s: got\n%s\nwant\n%s", c.args, principal.ID, got, want)
 			}
 		}
 	}

@@ -19,7 +19,7 @@ func (w *writer) call(asked *write.Call) (Item, string, error) {
 	if err != nil {
 		return Item{}, "", err
 	}
-	permit, err := reach.Permit(w.who, calls.Ask{Operation: asked.Operation, Arguments: args, Writes: true})
+	permit, err := reach.Permit(w.who, calls.Request{Operation: asked.Operation, Arguments: args, Writes: true})
 	if err != nil {
 		return Item{}, "", err
 	}

@@ -18,8 +18,8 @@ const Revert = "revert"
 
 // Propose lets who propose r, or refuses it. It looks at the gates and scopes of each write, not only at those of the
 // tool that was called: a group may hold writes of several kinds.
-func Propose(p *policy.Policy, who identity.Principal, r write.Request) (Draft, error) {
-	plan, err := planOf(p, who, r.Writes, r.Action)
+func Propose(p *policy.Policy, principal identity.Principal, r write.Request) (Draft, error) {
+	plan, err := planOf(p, principal, r.Writes, r.Action)
 	if err != nil {
 		return Draft{}, err
 	}
@@ -28,7 +28,7 @@ func Propose(p *policy.Policy, who identity.Principal, r write.Request) (Draft, 
 
 // Allow lets an approved change be written for who, as who is now, under the rules of p; or refuses it. It refuses a
 // change whose digest isn't that of its content, and whatever Propose would refuse today.
-func Allow(p *policy.Policy, who identity.Principal, a change.Approved) (Permit, error) {
+func Allow(p *policy.Policy, principal identity.Principal, a change.Approved) (Permit, error) {
 	c, err := a.Change()
 	if err != nil {
 		return Permit{}, err
@@ -40,7 +40,7 @@ func Allow(p *policy.Policy, who identity.Principal, a change.Approved) (Permit,
 	if err != nil {
 		return Permit{}, err
 	}
-	plan, err := planOf(p, who, list, c.Action)
+	plan, err := planOf(p, principal, list, c.Action)
 	if err != nil {
 		return Permit{}, err
 	}
@@ -87,7 +87,7 @@ func (i *Item) same(other Item) bool {
 }
 
 // planOf takes writes through the rules, one by one.
-func planOf(p *policy.Policy, who identity.Principal, list []write.Write, action string) (*Plan, error) {
+func planOf(p *policy.Policy, principal identity.Principal, list []write.Write, action string) (*Plan, error) {
 	switch n := len(list); {
 	case n == 0:
 		return nil, problem.New(problem.InvalidArgument, "there is nothing to write")
@@ -100,7 +100,7 @@ func planOf(p *policy.Policy, who identity.Principal, list []write.Write, action
 		if len(list) > 1 {
 			at = fmt.Sprintf("/writes/%d", i)
 		}
-		item, source, err := (&writer{p, who, action, at}).item(w)
+		item, source, err := (&writer{p, principal, action, at}).item(w)
 		if err != nil {
 			return nil, err
 		}

@@ -65,7 +65,7 @@ func compiled(t *testing.T, edit func(*policy.Rules)) *policy.Policy {
 	return p
 }
 
-var who = identity.Principal{ID: "token:1", Kind: identity.Agent, Owner: "ana", Tenant: "acme", Scopes: []identity.Scope{identity.Read, identity.Write, identity.Delete}}
+var principal = identity.Principal{ID: "token:1", Kind: identity.Agent, Owner: "ana", Tenant: "acme", Scopes: []identity.Scope{identity.Read, identity.Write, identity.Delete}}
 
 func parsed(t *testing.T, text string) []write.Write {
 	t.Helper()
@@ -188,23 +188,23 @@ func TestPropose(t *testing.T) {
 		{`[{"op": "delete", "class": "issues", "id": "1"}, {"op": "update", "class": "people", "id": "2", "data": {"name": "x"}}]`, `invalid_argument /writes/1: one change writes to one source: this is of another than the first`},
 		{`[{"op": "delete", "class": "issues", "id": "1"}, {"op": "update", "class": "fixed", "id": "2", "data": {"m": 1}}]`, `invalid_query /writes/1/data/m: unknown field "m" of fixed`},
 	} {
-		if got := outcome(writes.Propose(p, who, write.Request{Writes: parsed(t, tt.asked)})); got != tt.want {
+		if got := outcome(writes.Propose(p, principal, write.Request{Writes: parsed(t, tt.asked)})); got != tt.want {
 			t.Errorf("%s\n got %s\nwant %s", tt.asked, got, tt.want)
 		}
 	}
-	d, err := writes.Propose(p, who, write.Request{Writes: parsed(t, `{"op": "update", "class": "issues", "id": "1", "data": {"raw": "aGk="}}`)})
+	d, err := writes.Propose(p, principal, write.Request{Writes: parsed(t, `{"op": "update", "class": "issues", "id": "1", "data": {"raw": "aGk="}}`)})
 	if plan, _ := d.Plan(); err != nil || plan.Items[0].Sets[0].Value.Kind() != value.Bytes || plan.Items[0].Sets[0].Value.Text() != "hi" {
 		t.Error("bytes", err)
 	}
-	_, err = writes.Propose(p, who, write.Request{Writes: parsed(t, `{"op": "update", "class": "issues", "id": "1", "data": {"status": "Don"}}`)})
+	_, err = writes.Propose(p, principal, write.Request{Writes: parsed(t, `{"op": "update", "class": "issues", "id": "1", "data": {"status": "Don"}}`)})
 	if p := problem.Of(err); len(p.Near) != 1 || p.Near[0] != "Done" || len(p.Faults) != 1 || p.Faults[0].Rule != "values" || p.Faults[0].Pointer != "/data/status" {
 		t.Errorf("near %+v", p)
 	}
-	_, err = writes.Propose(p, who, write.Request{Writes: parsed(t, `{"op": "update", "class": "issues", "id": "1", "data": {"n": "Don"}}`)})
+	_, err = writes.Propose(p, principal, write.Request{Writes: parsed(t, `{"op": "update", "class": "issues", "id": "1", "data": {"n": "Don"}}`)})
 	if near := problem.Of(err).Near; near != nil {
 		t.Error("near", near)
 	}
-	narrowed := who
+	narrowed := principal
 	narrowed.Filters = map[string]query.Filter{"issues": query.Compare{Path: query.Path{"status"}, Op: query.Eq, Value: value.OfString("Todo")}}
 	if got := outcome(writes.Propose(p, narrowed, write.Request{Writes: parsed(t, `{"op": "create", "class": "issues", "data": {"title": "x"}}`)})); got != `app create issues org="acme" (forced) title="x"` {
 		t.Error("a filter sets a field:", got)
@@ -214,10 +214,10 @@ func TestPropose(t *testing.T) {
 	for i := range many {
 		many[i] = one
 	}
-	if got := outcome(writes.Propose(p, who, write.Request{Writes: many})); got != "invalid_argument : 101 writes: one change holds at most 100" {
+	if got := outcome(writes.Propose(p, principal, write.Request{Writes: many})); got != "invalid_argument : 101 writes: one change holds at most 100" {
 		t.Error(got)
 	}
-	if got := outcome(writes.Propose(p, who, write.Request{Writes: many[1:]})); !strings.HasPrefix(got, "app delete") {
+	if got := outcome(writes.Propose(p, principal, write.Request{Writes: many[1:]})); !strings.HasPrefix(got, "app delete") {
 		t.Error(got)
 	}
 }
@@ -238,8 +238,8 @@ func TestCalls(t *testing.T) {
 		}
 		return p
 	}
-	who := identity.Principal{ID: "token:1", Owner: "ana", Scopes: []identity.Scope{identity.Read, identity.Write}}
-	reader, dropper := who, who
+	principal := identity.Principal{ID: "token:1", Owner: "ana", Scopes: []identity.Scope{identity.Read, identity.Write}}
+	reader, dropper := principal, principal
 	reader.Scopes, dropper.Scopes = []identity.Scope{identity.Read}, []identity.Scope{identity.Read, identity.Delete}
 	call := func(operation, request string) write.Request {
 		return write.Request{Writes: parsed(t, `{"op": "call", "source": "flow", "operation": "`+operation+`", "request": `+request+`}`)}
@@ -257,77 +257,77 @@ func TestCalls(t *testing.T) {
 	two := put
 	two.Writes = append(two.Writes[:1:1], put.Writes[0])
 	for _, row := range []struct{ got, want string }{
-		{sent(writes.Propose(open, who, put)), `flow PUT /teams/a%2Fb {"method":"PUT","target":"/teams/a%2Fb","headers":{"Accept":"application/json, */*;q=0.5","Content-Type":"application/json"},"body":"{\"n\":9007199254740993}"}`},
-		{sent(writes.Propose(open, who, two)), "invalid_argument  /writes/0: an API takes one call at a time, not all or none of several"},
+		{sent(writes.Propose(open, principal, put)), `flow PUT /teams/a%2Fb {"method":"PUT","target":"/teams/a%2Fb","headers":{"Accept":"application/json, */*;q=0.5","Content-Type":"application/json"},"body":"{\"n\":9007199254740993}"}`},
+		{sent(writes.Propose(open, principal, two)), "invalid_argument  /writes/0: an API takes one call at a time, not all or none of several"},
 		{sent(writes.Propose(open, reader, put)), "permission_denied scope /operationId: setTeam is a write operation: it needs the scope write"},
 		{sent(writes.Propose(open, dropper, call("dropTeam", `{"path": {"id": "1"}}`))), "flow DELETE /teams/1 "},
-		{sent(writes.Propose(open, who, write.Request{Writes: []write.Write{&write.Call{Source: "flew", Operation: "setTeam", Request: value.OfObject(nil)}}})), "not_found"},
-		{sent(writes.Propose(denied, who, put)), "permission_denied write_denied /operationId: setTeam can't be called by an agent"},
-		{sent(writes.Propose(with(calls.Rules{}, policy.Gates{Writes: policy.Off}), who, put)), "permission_denied gate : writes are switched off (gates.writes)"},
-		{sent(writes.Propose(open, who, call("dropTeam", `{"path": {"id": "1"}}`))), "permission_denied scope /operationId: dropTeam is a destructive operation: it needs the scope delete"},
-		{sent(writes.Propose(open, who, call("setTeam", `{"path": {"id": ".."}}`))), "invalid_argument request /path/id: "},
-		{sent(writes.Propose(open, who, call("setTeam", `{"pth": {}}`))), `invalid_argument  /request/pth: a call has no "pth"; did you mean path?`},
-		{sent(writes.Propose(open, who, write.Request{Writes: []write.Write{&write.Call{Source: "flow", Operation: "setTeam", Request: value.OfObject(nil), Sends: value.OfInt(1)}}})), "invalid_argument "},
+		{sent(writes.Propose(open, principal, write.Request{Writes: []write.Write{&write.Call{Source: "flew", Operation: "setTeam", Request: value.OfObject(nil)}}})), "not_found"},
+		{sent(writes.Propose(denied, principal, put)), "permission_denied write_denied /operationId: setTeam can't be called by an agent"},
+		{sent(writes.Propose(with(calls.Rules{}, policy.Gates{Writes: policy.Off}), principal, put)), "permission_denied gate : writes are switched off (gates.writes)"},
+		{sent(writes.Propose(open, principal, call("dropTeam", `{"path": {"id": "1"}}`))), "permission_denied scope /operationId: dropTeam is a destructive operation: it needs the scope delete"},
+		{sent(writes.Propose(open, principal, call("setTeam", `{"path": {"id": ".."}}`))), "invalid_argument request /path/id: "},
+		{sent(writes.Propose(open, principal, call("setTeam", `{"pth": {}}`))), `invalid_argument  /request/pth: a call has no "pth"; did you mean path?`},
+		{sent(writes.Propose(open, principal, write.Request{Writes: []write.Write{&write.Call{Source: "flow", Operation: "setTeam", Request: value.OfObject(nil), Sends: value.OfInt(1)}}})), "invalid_argument "},
 	} {
 		if !strings.HasPrefix(row.got, row.want) {
 			t.Errorf("got  %s\nwant %s", row.got, row.want)
 		}
 	}
-	draft, err := writes.Propose(open, who, put)
+	draft, err := writes.Propose(open, principal, put)
 	if err != nil {
 		t.Fatal(err)
 	}
 	plan, _ := draft.Plan()
 	again := *plan.Items[0].Write.(*write.Call)
-	if _, err := writes.Propose(open, who, write.Request{Writes: []write.Write{&again}}); err != nil {
+	if _, err := writes.Propose(open, principal, write.Request{Writes: []write.Write{&again}}); err != nil {
 		t.Error("what was approved isn't let through:", err)
 	}
 	bound := with(calls.Rules{Parameters: []calls.Parameter{{Name: "id", Is: "principal.owner"}}}, policy.Gates{})
 	again.Request, _ = value.Read([]byte(`{"body": {"n": 9007199254740993}}`), 0)
-	if _, err := writes.Propose(bound, who, write.Request{Writes: []write.Write{&again}}); problem.Of(err).Kind != "sends" {
+	if _, err := writes.Propose(bound, principal, write.Request{Writes: []write.Write{&again}}); problem.Of(err).Kind != "sends" {
 		t.Error("something else than was approved would be sent:", err)
 	}
 }
 
 // TestMay: the gate and the scope of each kind of write.
 func TestMay(t *testing.T) {
-	full := append([]identity.Scope{identity.Schema}, who.Scopes...)
+	full := append([]identity.Scope{identity.Schema}, principal.Scopes...)
 	for _, tt := range []struct {
 		asked, action string
 		gates         policy.Gates
 		scopes        []identity.Scope
 		want          string
 	}{
-		{`{"op": "update", "class": "fixed", "id": "1", "data": {"n": 1}}`, "", policy.Gates{RawWrites: policy.Review}, who.Scopes, "app update fixed 1 n=1"},
-		{`{"op": "update", "class": "fixed", "id": "1", "data": {"n": 1}}`, "", policy.Gates{}, who.Scopes, "permission_denied : raw writes are switched off (gates.raw_writes)"},
-		{`{"op": "update", "class": "fixed", "id": "1", "data": {"n": 1}}`, "bump", policy.Gates{}, who.Scopes, "app update fixed 1 n=1"},
-		{`{"op": "update", "class": "fixed", "id": "1", "data": {"n": 1}}`, "bump", policy.Gates{Writes: policy.Off}, who.Scopes, "permission_denied : writes are switched off (gates.writes)"},
-		{`{"op": "create", "class": "fixed", "data": {"n": 1}}`, "", policy.Gates{}, who.Scopes, "permission_denied : raw writes are switched off (gates.raw_writes)"},
-		{`{"op": "delete", "class": "issues", "id": "1"}`, "", policy.Gates{}, who.Scopes, "permission_denied : raw writes are switched off (gates.raw_writes)"},
-		{`{"op": "action", "class": "issues", "name": "close", "id": "1"}`, "", policy.Gates{}, who.Scopes, "app action issues 1"},
+		{`{"op": "update", "class": "fixed", "id": "1", "data": {"n": 1}}`, "", policy.Gates{RawWrites: policy.Review}, principal.Scopes, "app update fixed 1 n=1"},
+		{`{"op": "update", "class": "fixed", "id": "1", "data": {"n": 1}}`, "", policy.Gates{}, principal.Scopes, "permission_denied : raw writes are switched off (gates.raw_writes)"},
+		{`{"op": "update", "class": "fixed", "id": "1", "data": {"n": 1}}`, "bump", policy.Gates{}, principal.Scopes, "app update fixed 1 n=1"},
+		{`{"op": "update", "class": "fixed", "id": "1", "data": {"n": 1}}`, "bump", policy.Gates{Writes: policy.Off}, principal.Scopes, "permission_denied : writes are switched off (gates.writes)"},
+		{`{"op": "create", "class": "fixed", "data": {"n": 1}}`, "", policy.Gates{}, principal.Scopes, "permission_denied : raw writes are switched off (gates.raw_writes)"},
+		{`{"op": "delete", "class": "issues", "id": "1"}`, "", policy.Gates{}, principal.Scopes, "permission_denied : raw writes are switched off (gates.raw_writes)"},
+		{`{"op": "action", "class": "issues", "name": "close", "id": "1"}`, "", policy.Gates{}, principal.Scopes, "app action issues 1"},
 		{`{"op": "create", "class": "fixed", "data": {"n": 1}}`, "", policy.Gates{RawWrites: policy.On}, full[1:2], "permission_denied : a create needs the scope write"},
-		{`{"op": "delete", "class": "issues", "id": "1"}`, "", policy.Gates{RawWrites: policy.On}, who.Scopes[:2], "permission_denied : a delete needs the scope delete"},
-		{`{"op": "delete", "class": "issues", "id": "1"}`, "close", policy.Gates{}, who.Scopes[:2], "app delete issues 1"},
-		{`{"op": "action", "class": "issues", "name": "close", "id": "1"}`, "close", policy.Gates{}, who.Scopes[:1], "permission_denied : an action needs the scope write"},
+		{`{"op": "delete", "class": "issues", "id": "1"}`, "", policy.Gates{RawWrites: policy.On}, principal.Scopes[:2], "permission_denied : a delete needs the scope delete"},
+		{`{"op": "delete", "class": "issues", "id": "1"}`, "close", policy.Gates{}, principal.Scopes[:2], "app delete issues 1"},
+		{`{"op": "action", "class": "issues", "name": "close", "id": "1"}`, "close", policy.Gates{}, principal.Scopes[:1], "permission_denied : an action needs the scope write"},
 		{`{"op": "create_class", "source": "app", "class": "x", "fields": []}`, "", policy.Gates{SchemaWrites: policy.Review}, full, "app schema"},
-		{`{"op": "create_class", "source": "app", "class": "x", "fields": []}`, "", policy.Gates{SchemaWrites: policy.Review}, who.Scopes, "permission_denied : a change of the schema needs the scope schema"},
+		{`{"op": "create_class", "source": "app", "class": "x", "fields": []}`, "", policy.Gates{SchemaWrites: policy.Review}, principal.Scopes, "permission_denied : a change of the schema needs the scope schema"},
 		{`{"op": "delete_class", "class": "log"}`, "", policy.Gates{SchemaWrites: policy.On}, full, "app schema log"},
 		{`{"op": "delete_class", "class": "Account"}`, "", policy.Gates{SchemaWrites: policy.On}, full, "unsupported_by_source /class_name: Account is a description without records: nothing can be written to it"},
 		{`{"op": "delete_class", "class": "vault"}`, "", policy.Gates{SchemaWrites: policy.On}, full, `not_found /class_name: there is no class "vault"`},
 	} {
 		p := compiled(t, func(r *policy.Rules) { r.Gates = tt.gates })
-		asker := who
+		asker := principal
 		asker.Scopes = tt.scopes
 		if got := outcome(writes.Propose(p, asker, write.Request{Writes: parsed(t, tt.asked), Action: tt.action})); got != tt.want {
 			t.Errorf("%s by %q\n got %s\nwant %s", tt.asked, tt.action, got, tt.want)
 		}
 	}
 	back := parsed(t, `{"op": "create", "class": "parts", "data": {"a": "x", "b": 1}}`)
-	if got := outcome(writes.Propose(compiled(t, nil), who, write.Request{Writes: back, Action: writes.Revert})); got != `app create parts a="x" b=1` {
+	if got := outcome(writes.Propose(compiled(t, nil), principal, write.Request{Writes: back, Action: writes.Revert})); got != `app create parts a="x" b=1` {
 		t.Error("a revert sets what an agent may not:", got)
 	}
 	back = parsed(t, `{"op": "create", "class": "issues", "data": {"title": "x", "made": "2026-01-31"}}`)
-	if got := outcome(writes.Propose(compiled(t, nil), who, write.Request{Writes: back, Action: writes.Revert})); got != `app create issues org="acme" (forced) title="x"` {
+	if got := outcome(writes.Propose(compiled(t, nil), principal, write.Request{Writes: back, Action: writes.Revert})); got != `app create issues org="acme" (forced) title="x"` {
 		t.Error("a revert leaves to the source what it fills in:", got)
 	}
 }
@@ -340,7 +340,7 @@ func approval(t *testing.T, edit func(*change.Change), asked string, effects ...
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	c := &change.Change{Source: "app", Mode: write.Allow, Effects: effects, Agent: change.PartyOf(who)}
+	c := &change.Change{Source: "app", Mode: write.Allow, Effects: effects, Agent: change.PartyOf(principal)}
 	for _, w := range parsed(t, asked) {
 		c.Writes = append(c.Writes, write.Print(w))
 	}
@@ -388,7 +388,7 @@ func TestAllow(t *testing.T) {
 		if err != nil {
 			t.Fatal(tt.name, err)
 		}
-		permit, err := writes.Allow(compiled(t, tt.rules), who, a)
+		permit, err := writes.Allow(compiled(t, tt.rules), principal, a)
 		got := ""
 		if err != nil {
 			if got = problem.Of(err).Kind; got == "" {
@@ -409,7 +409,7 @@ func TestAllow(t *testing.T) {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
 	}
-	if _, err := writes.Allow(compiled(t, nil), who, change.Approved{}); problem.CodeOf(err) != problem.PermissionDenied {
+	if _, err := writes.Allow(compiled(t, nil), principal, change.Approved{}); problem.CodeOf(err) != problem.PermissionDenied {
 		t.Error("nobody approved:", err)
 	}
 	if _, err := (writes.Draft{}).Plan(); problem.CodeOf(err) != problem.PermissionDenied {
@@ -422,7 +422,7 @@ func TestAllow(t *testing.T) {
 
 // TestReading: a record is read back as the asker sees it: all visible fields, by its key.
 func TestReading(t *testing.T) {
-	d, err := writes.Propose(compiled(t, nil), who, write.Request{Writes: parsed(t, `{"op": "delete", "class": "issues", "id": "1"}`)})
+	d, err := writes.Propose(compiled(t, nil), principal, write.Request{Writes: parsed(t, `{"op": "delete", "class": "issues", "id": "1"}`)})
 	if err != nil {
 		t.Fatal(err)
 	}

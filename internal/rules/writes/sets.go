@@ -17,7 +17,7 @@ import (
 // sets returns what data sets of v's class, in the order of the class, with what the rules add for a new record.
 func (w *writer) sets(v *policy.View, data value.Value, op write.Op) ([]Set, error) {
 	given := map[string]Set{}
-	var faults []fieldcheck.Fault
+	var faults []fieldcheck.ValueFault
 	for _, m := range data.Members() {
 		if f := v.Field(m.Name); w.action == Revert && f != nil && f.Generated {
 			continue // the source fills it in again
@@ -47,13 +47,13 @@ func (w *writer) sets(v *policy.View, data value.Value, op write.Op) ([]Set, err
 }
 
 // set takes one member of data to a field, or says what is wrong with its value; what may not be set at all is an error.
-func (w *writer) set(v *policy.View, m value.Member, op write.Op) (Set, *fieldcheck.Fault, error) {
+func (w *writer) set(v *policy.View, m value.Member, op write.Op) (Set, *fieldcheck.ValueFault, error) {
 	at := fieldcheck.Pointer(w.at+"/data", m.Name)
 	f, err := v.Setting(m.Name, at)
 	if err != nil {
 		return Set{}, nil, err
 	}
-	refuse := func(code problem.Code, kind, format string, args ...any) (Set, *fieldcheck.Fault, error) {
+	refuse := func(code problem.Code, kind, format string, args ...any) (Set, *fieldcheck.ValueFault, error) {
 		return Set{}, nil, &problem.Error{Code: code, Kind: kind, Pointer: at, Detail: fmt.Sprintf(format, args...)}
 	}
 	permitted := v.Rule().Permitted
@@ -93,7 +93,7 @@ func (w *writer) force(v *policy.View, given map[string]Set) {
 
 // missing are the values that a new record needs and isn't given. What a hidden field needs is not told: the source says it
 // to who reviews.
-func (w *writer) missing(v *policy.View, given func(string) bool) []fieldcheck.Fault {
+func (w *writer) missing(v *policy.View, given func(string) bool) []fieldcheck.ValueFault {
 	settable := slices.DeleteFunc(slices.Clone(v.Fields()), func(f *schema.Field) bool { return v.Mask(f.Name) != nil })
 	return fieldcheck.Missing(settable, given, w.at+"/data")
 }

@@ -9,10 +9,10 @@ import (
 
 // views tests that every class that a stage names is seen as its own question would see it.
 func (s *subject) views(t *testing.T) {
-	p, who := s.rules(t, scoped), reader
-	who.Tenant = "acme"
+	p, principal := s.rules(t, scoped), reader
+	principal.Tenant = "acme"
 	for _, q := range read(t, "scoped/acme.txt") {
-		rows, err := s.ask(t.Context(), asker{p, who}, parse(t, q.class, q.pipeline))
+		rows, err := s.ask(t.Context(), asker{p, principal}, parse(t, q.class, q.pipeline))
 		if err == nil {
 			err = differ(rows, q.rows)
 		}
@@ -25,8 +25,8 @@ func (s *subject) views(t *testing.T) {
 		{"users", `[{"$match":{"$expr":{"$eq":["$org","acme"]}}}]`, `[{"$match":{"$expr":{"$eq":["$xyz","acme"]}}}]`},
 		{"users", `[{"$sort":{"org":1}}]`, `[{"$sort":{"xyz":1}}]`},
 	} {
-		_, hidden := p.Read(who, parse(t, tt.class, tt.hidden))
-		_, absent := p.Read(who, parse(t, tt.class, tt.absent))
+		_, hidden := p.Read(principal, parse(t, tt.class, tt.hidden))
+		_, absent := p.Read(principal, parse(t, tt.class, tt.absent))
 		h, a := problem.Of(hidden), problem.Of(absent)
 		if h.Code != problem.InvalidQuery || h.Detail != strings.ReplaceAll(a.Detail, "xyz", "org") {
 			t.Errorf("%s %s: %v; of a field that has never been there: %v", tt.class, tt.hidden, hidden, absent)

@@ -17,8 +17,8 @@ type Dialect struct {
 	Bytes    func(string) any // an argument for a column that can hold any bytes
 }
 
-// An Ask is a statement and its arguments.
-type Ask struct {
+// A CallSpec is a statement and its arguments.
+type Lookup struct {
 	Text string
 	Args []any
 }
@@ -32,7 +32,7 @@ func limit(f change.Filter) int { return min(cmp.Or(f.Limit, usually), most) }
 
 // List asks for the bodies of the changes of f, the newest first, and one more than its limit. Each state is asked for by
 // itself: then an index gives the first page of each in order, however many others there are.
-func (d Dialect) List(f change.Filter) Ask {
+func (d Dialect) List(f change.Filter) Lookup {
 	var b builder
 	n := limit(f) + 1
 	b.add(`SELECT c.body FROM (`)
@@ -55,7 +55,7 @@ func (d Dialect) List(f change.Filter) Ask {
 }
 
 // Counts asks how many changes f means, by state.
-func (d Dialect) Counts(f change.Filter) Ask {
+func (d Dialect) Counts(f change.Filter) Lookup {
 	f.States = nil
 	var b builder
 	for i, state := range states(f) {
@@ -70,7 +70,7 @@ func (d Dialect) Counts(f change.Filter) Ask {
 
 // Due asks for the ids of changes that something is to be done with at now, an argument of the database's type for times.
 // They come in no order: so those that can't go on for long don't stand before others, and replicas seldom take the same.
-func (d Dialect) Due(now any, limit int) Ask {
+func (d Dialect) Due(now any, limit int) Lookup {
 	var b builder
 	// Approved ones are due whether or not they have expired, but not while they wait for others.
 	b.add(`SELECT id FROM (SELECT c.id FROM `+d.Schema+`change AS c WHERE c.state = 'approved' AND (c.expires <= ? OR NOT EXISTS (SELECT 1 FROM `+d.Schema+`change_after AS a
@@ -153,9 +153,9 @@ func (b *builder) add(text string, args ...any) {
 }
 
 // ask numbers the arguments where the dialect wants it. No text of a statement holds another question mark.
-func (b *builder) ask(d Dialect) Ask {
+func (b *builder) ask(d Dialect) Lookup {
 	if !d.Numbered {
-		return Ask{b.text.String(), b.args}
+		return Lookup{b.text.String(), b.args}
 	}
 	var out strings.Builder
 	for i, part := range strings.Split(b.text.String(), "?") {
@@ -164,5 +164,5 @@ func (b *builder) ask(d Dialect) Ask {
 		}
 		out.WriteString(part)
 	}
-	return Ask{out.String(), b.args}
+	return Lookup{out.String(), b.args}
 }

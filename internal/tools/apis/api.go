@@ -20,20 +20,20 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Room is the tools over the APIs of one gateway.
-type Room struct{ changes *changes.Room }
+// A Toolset is the tools over the APIs of one gateway.
+type Toolset struct{ changes *changes.Toolset }
 
 // New returns the tools over the APIs of the gateway that c is over, which tells agents of what they propose.
-func New(c *changes.Room) *Room { return &Room{c} }
+func New(c *changes.Toolset) *Toolset { return &Toolset{c} }
 
 // Tools returns the tools. Each is there for whom some API has an operation that it is for.
-func (r *Room) Tools() []tool.Tool {
+func (r *Toolset) Tools() []tool.Tool {
 	return []tool.Tool{r.searchAPI(), r.callAPIRead(), r.callAPIWrite()}
 }
 
 // offers returns whether who sees an API that a tool is for.
-func (r *Room) offers(is func(*calls.Reach) bool) func(identity.Principal) bool {
-	return func(who identity.Principal) bool { return slices.ContainsFunc(r.changes.Gateway().APIs(who), is) }
+func (r *Toolset) offers(is func(*calls.Reach) bool) func(identity.Principal) bool {
+	return func(p identity.Principal) bool { return slices.ContainsFunc(r.changes.Gateway().APIs(p), is) }
 }
 
 // The arguments of calls, as the schemas of both tools have them.

@@ -99,7 +99,7 @@ var varies = regexp.MustCompile(`[0-9a-z]{34}|\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d
 
 // TestConversations plays what agents ask of one API, and of two, against the golden answers.
 func TestConversations(t *testing.T) {
-	who := identity.Principal{ID: "token:1", Kind: identity.Agent, Owner: "ana", Scopes: []identity.Scope{identity.Read, identity.Write}}
+	principal := identity.Principal{ID: "token:1", Kind: identity.Agent, Owner: "ana", Scopes: []identity.Scope{identity.Read, identity.Write}}
 	for _, name := range []string{"one", "two"} {
 		t.Run(name, func(t *testing.T) {
 			set := serve(t, map[string][]string{"one": {"trackline"}, "two": {"fleet", "trackline"}}[name]...)
@@ -122,7 +122,7 @@ func TestConversations(t *testing.T) {
 				if err != nil {
 					t.Fatal(asked, err)
 				}
-				r, err := set.Call(t.Context(), who, tool.Request{Name: tl, Arguments: in, Correlation: "c1"})
+				r, err := set.Call(t.Context(), principal, tool.Request{Name: tl, Arguments: in, Correlation: "c1"})
 				answer := string(r.Structured) + "\n" + r.Text
 				if !json.Valid(r.Structured) && err == nil {
 					t.Error("no JSON:", asked)
@@ -180,9 +180,9 @@ func TestOffered(t *testing.T) {
 		{[]identity.Scope{identity.Read, identity.Write}, []string{"trackline.get_account"}, "call_api_read search_api"},
 		{[]identity.Scope{identity.Read, identity.Write}, []string{"shop.orders"}, ""},
 	} {
-		who := identity.Principal{ID: "token:1", Kind: identity.Agent, Owner: "ana", Scopes: row.scopes, Classes: identity.List{Only: row.classes}}
+		p := identity.Principal{ID: "token:1", Kind: identity.Agent, Owner: "ana", Scopes: row.scopes, Classes: identity.List{Only: row.classes}}
 		var names []string
-		for _, tl := range set.List(who, "") {
+		for _, tl := range set.List(p, "") {
 			if tl.Name == "list_tools" {
 				continue
 			}

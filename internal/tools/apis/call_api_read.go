@@ -20,7 +20,7 @@ const readTool = "call_api_read"
 const maxFile = 32 << 10
 
 // callAPIRead calls an operation that only reads.
-func (r *Room) callAPIRead() tool.Tool {
+func (r *Toolset) callAPIRead() tool.Tool {
 	return tool.Tool{
 		Name: readTool, Title: "Call an API to read",
 		Description: "Call an operation that reads; search_api tells its arguments. fields: which parts of the answer (\"items.name\").",

@@ -16,7 +16,7 @@ import (
 const writeTool = "call_api_write"
 
 // callAPIWrite proposes a call that doesn't only read. People see the request, and what it changes, before it is sent.
-func (r *Room) callAPIWrite() tool.Tool {
+func (r *Toolset) callAPIWrite() tool.Tool {
 	return tool.Tool{
 		Name: writeTool, Title: "Propose a call of an API",
 		Description: "Propose a call that writes or deletes; a person decides, then it is sent once. reason tells them why.",

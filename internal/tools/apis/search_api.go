@@ -18,7 +18,7 @@ import (
 const searchTool = "search_api"
 
 // searchAPI tells of APIs: what there is, what fits a task, how an operation is called, what a schema holds.
-func (r *Room) searchAPI() tool.Tool {
+func (r *Toolset) searchAPI() tool.Tool {
 	return tool.Tool{
 		Name: searchTool, Title: "Search the APIs",
 		Description: "Find and explain operations of HTTP APIs. query: a verb and an object in the API's words (\"create instance\"). service: its operations. operationId: how to call it. schema: fields of a message, values of an enum. Nothing: the services.",

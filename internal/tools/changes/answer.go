@@ -35,12 +35,12 @@ func status(s change.State) string {
 
 // Propose files req for people to decide about, and tells the agent of it. It is for tools that make requests of their
 // own.
-func (r *Room) Propose(ctx context.Context, c *bailiwick.Call, req write.Request) (tool.Result, error) {
+func (r *Toolset) Propose(ctx context.Context, c *bailiwick.Call, req write.Request) (tool.Result, error) {
 	return r.propose(ctx, c, req, false)
 }
 
 // propose files r, or tries it out.
-func (r *Room) propose(ctx context.Context, c *bailiwick.Call, req write.Request, dry bool) (tool.Result, error) {
+func (r *Toolset) propose(ctx context.Context, c *bailiwick.Call, req write.Request, dry bool) (tool.Result, error) {
 	if dry {
 		s, err := c.Preview(ctx, req)
 		if err != nil {
@@ -56,10 +56,10 @@ func (r *Room) propose(ctx context.Context, c *bailiwick.Call, req write.Request
 }
 
 // Answer tells an agent of a change of its own. It is for tools that file changes by themselves.
-func (r *Room) Answer(s *review.Sheet) tool.Result { return r.answer(s) }
+func (r *Toolset) Answer(s *review.Sheet) tool.Result { return r.answer(s) }
 
 // answer tells an agent of a change of its own.
-func (r *Room) answer(s *review.Sheet) tool.Result {
+func (r *Toolset) answer(s *review.Sheet) tool.Result {
 	link := r.link(s.ID)
 	doc := []value.Member{text("status", status(s.State)), text("change_id", s.ID), text("summary", s.Title), member("diff", diff(s.Items)),
 		text("expires_at", value.OfTime(s.Expires).String()), text("url", link)}
@@ -95,7 +95,7 @@ func (r *Room) answer(s *review.Sheet) tool.Result {
 }
 
 // tried tells what a change would be that was not filed.
-func (r *Room) tried(s *review.Sheet) tool.Result {
+func (r *Toolset) tried(s *review.Sheet) tool.Result {
 	doc := value.OfObject([]value.Member{text("status", "dry_run"), text("summary", s.Title), member("supports_real_dry_run", value.OfBool(true)), member("diff", diff(s.Items))})
 	_, rest, _ := strings.Cut(review.Text(s), "\n")
 	rest, _, _ = strings.Cut(rest, "\n\nA human must")

@@ -30,8 +30,8 @@ type Options struct {
 	Now     func() time.Time       // nil takes time.Now
 }
 
-// A Room is the tools over one gateway. Its actions can be replaced while it serves.
-type Room struct {
+// A Toolset is the tools over one gateway. Its actions can be replaced while it serves.
+type Toolset struct {
 	gateway *bailiwick.Gateway
 	actions atomic.Pointer[action.Set]
 	link    func(string) string
@@ -39,8 +39,8 @@ type Room struct {
 }
 
 // New returns the tools of o.
-func New(o Options) *Room {
-	r := &Room{gateway: o.Gateway, link: o.Link, now: o.Now}
+func New(o Options) *Toolset {
+	r := &Toolset{gateway: o.Gateway, link: o.Link, now: o.Now}
 	if r.link == nil {
 		r.link = func(id string) string { return "/console/changes/" + id }
 	}
@@ -52,13 +52,13 @@ func New(o Options) *Room {
 }
 
 // Gateway returns what the tools are over.
-func (r *Room) Gateway() *bailiwick.Gateway { return r.gateway }
+func (r *Toolset) Gateway() *bailiwick.Gateway { return r.gateway }
 
 // SetActions puts other actions in the place of those there were. Tools of their own change with Tools.
-func (r *Room) SetActions(s *action.Set) { r.actions.Store(cmp.Or(s, &action.Set{})) }
+func (r *Toolset) SetActions(s *action.Set) { r.actions.Store(cmp.Or(s, &action.Set{})) }
 
 // Tools returns the tools, those of actions among them.
-func (r *Room) Tools() []tool.Tool {
+func (r *Toolset) Tools() []tool.Tool {
 	tools := []tool.Tool{r.createObject(), r.updateObject(), r.deleteObject(), r.proposeChanges(), r.createClass(), r.deleteClass(), r.callMethod(),
 		r.listMyChanges(), r.getChange(), r.waitForChange(), r.cancelChange()}
 	for _, a := range r.actions.Load().All() {
@@ -69,7 +69,7 @@ func (r *Room) Tools() []tool.Tool {
 	return tools
 }
 
-// Names are those of the tools that every Room has.
+// Names are those of the tools that every Toolset has.
 func Names() []string {
 	var names []string
 	for _, t := range New(Options{}).Tools() {
@@ -94,19 +94,19 @@ func mayWrite(v *policy.View, op write.Op) bool {
 }
 
 // offers returns whether a class of who's takes one of the writes.
-func (r *Room) offers(ops ...write.Op) func(identity.Principal) bool {
-	return func(who identity.Principal) bool {
-		return slices.ContainsFunc(r.gateway.Views(who), func(v *policy.View) bool {
+func (r *Toolset) offers(ops ...write.Op) func(identity.Principal) bool {
+	return func(p identity.Principal) bool {
+		return slices.ContainsFunc(r.gateway.Views(p), func(v *policy.View) bool {
 			return slices.ContainsFunc(ops, func(op write.Op) bool { return mayWrite(v, op) })
 		})
 	}
 }
 
 // usable returns the actions that who may call on a class, "source.Class", or on any for "".
-func (r *Room) usable(who identity.Principal, class string) []*action.Action {
+func (r *Toolset) usable(p identity.Principal, class string) []*action.Action {
 	var out []*action.Action
 	for _, a := range r.actions.Load().All() {
-		if (class == "" || a.Class.FullName() == class) && r.may(who, a) {
+		if (class == "" || a.Class.FullName() == class) && r.may(p, a) {
 			out = append(out, a)
 		}
 	}
@@ -114,12 +114,12 @@ func (r *Room) usable(who identity.Principal, class string) []*action.Action {
 }
 
 // may reports whether who may call a: by the gates, its scope, who's list of actions and who's views.
-func (r *Room) may(who identity.Principal, a *action.Action) bool {
-	ask := bailiwick.Ask{Tool: methodTool, Needs: a.Scope, Writes: policy.WriteAction, Proposes: true, Uses: []string{}}
-	if !who.Actions.Allows(a.Called()...) || a.Review == write.Deny || r.gateway.May(who, ask) != nil {
+func (r *Toolset) may(p identity.Principal, a *action.Action) bool {
+	ask := bailiwick.CallSpec{Tool: methodTool, Needs: a.Scope, Writes: policy.WriteAction, Proposes: true, Uses: []string{}}
+	if !p.Actions.Allows(a.Called()...) || a.Review == write.Deny || r.gateway.May(p, ask) != nil {
 		return false
 	}
-	return slices.ContainsFunc(r.gateway.Views(who), func(v *policy.View) bool {
+	return slices.ContainsFunc(r.gateway.Views(p), func(v *policy.View) bool {
 		if v.Class().FullName() != a.Class.FullName() {
 			return false
 		}
@@ -128,44 +128,44 @@ func (r *Room) may(who identity.Principal, a *action.Action) bool {
 }
 
 // anything reports whether who may propose anything: only then there are changes of who's to look at.
-func (r *Room) anything(who identity.Principal) bool {
+func (r *Toolset) anything(p identity.Principal) bool {
 	for _, t := range []tool.Tool{r.createObject(), r.updateObject(), r.deleteObject(), r.createClass(), r.callMethod()} {
-		if r.gateway.May(who, t.Ask()) == nil && t.Offered(who) {
+		if r.gateway.May(p, t.Ask()) == nil && t.Offered(p) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(r.actions.Load().All(), func(a *action.Action) bool { return a.Tool && who.Tools.Allows(a.Name) && r.may(who, a) }) || r.calls(who)
+	return slices.ContainsFunc(r.actions.Load().All(), func(a *action.Action) bool { return a.Tool && p.Tools.Allows(a.Name) && r.may(p, a) }) || r.calls(p)
 }
 
 // calls reports whether who may propose a call of some API.
-func (r *Room) calls(who identity.Principal) bool {
-	ask := bailiwick.Ask{Tool: "call_api_write", Needs: identity.Write, Writes: policy.WriteAction, Proposes: true}
-	return r.gateway.May(who, ask) == nil && slices.ContainsFunc(r.gateway.APIs(who), func(reach *calls.Reach) bool { return reach.Writes })
+func (r *Toolset) calls(p identity.Principal) bool {
+	ask := bailiwick.CallSpec{Tool: "call_api_write", Needs: identity.Write, Writes: policy.WriteAction, Proposes: true}
+	return r.gateway.May(p, ask) == nil && slices.ContainsFunc(r.gateway.APIs(p), func(reach *calls.Reach) bool { return reach.Writes })
 }
 
 // Writable reports whether who may set a field of v by proposing it as it is: what get_schema tells.
-func (r *Room) Writable(who identity.Principal, v *policy.View, f *schema.Field) bool {
-	ask := bailiwick.Ask{Tool: "update_object", Needs: identity.Write, Writes: policy.WriteRaw, Proposes: true}
+func (r *Toolset) Writable(p identity.Principal, v *policy.View, f *schema.Field) bool {
+	ask := bailiwick.CallSpec{Tool: "update_object", Needs: identity.Write, Writes: policy.WriteRaw, Proposes: true}
 	switch permitted := v.Rule().Permitted; {
 	case f.Generated, f.Type == schema.Opaque, v.Mask(f.Name) != nil, permitted != nil && !slices.Contains(permitted, f.Name):
 		return false
 	case slices.Contains(v.Key(), f.Name):
-		return mayWrite(v, write.OpCreate) && r.gateway.May(who, ask) == nil
+		return mayWrite(v, write.OpCreate) && r.gateway.May(p, ask) == nil
 	}
-	return (mayWrite(v, write.OpCreate) || mayWrite(v, write.OpUpdate)) && r.gateway.May(who, ask) == nil
+	return (mayWrite(v, write.OpCreate) || mayWrite(v, write.OpUpdate)) && r.gateway.May(p, ask) == nil
 }
 
 // Actions are those that who may call on v, as get_schema tells of them; nil for none.
-func (r *Room) Actions(who identity.Principal, v *policy.View) []value.Value {
+func (r *Toolset) Actions(p identity.Principal, v *policy.View) []value.Value {
 	var out []value.Value
-	for _, a := range r.usable(who, v.Class().FullName()) {
+	for _, a := range r.usable(p, v.Class().FullName()) {
 		in, err := value.Read(a.Schema(), 0)
 		if err != nil {
 			continue // it was read when it was compiled
 		}
 		var checked value.Value
 		if check := a.Checked(); check != nil {
-			described := r.view(who, check.Class)
+			described := r.view(p, check.Class)
 			checked, in = check.Hint(described), check.Narrowed(described, in)
 		}
 		members := []value.Member{text("name", a.Name)}
@@ -174,7 +174,7 @@ func (r *Room) Actions(who identity.Principal, v *policy.View) []value.Value {
 		}
 		members = append(members, text("permission", string(a.Scope)), member("needs_object_id", value.OfBool(a.WantsRecord())),
 			member("supports_dry_run", value.OfBool(a.Tries())))
-		if own := a.Tool && who.Tools.Allows(a.Name); own && checked.IsNull() {
+		if own := a.Tool && p.Tools.Allows(a.Name); own && checked.IsNull() {
 			members = append(members, text("tool", a.Name)) // tools/list has its arguments
 		} else {
 			members = append(members, member("arguments", in))
@@ -188,8 +188,8 @@ func (r *Room) Actions(who identity.Principal, v *policy.View) []value.Value {
 }
 
 // view returns who's view of a class, "source.Class"; nil where who sees none.
-func (r *Room) view(who identity.Principal, class string) *policy.View {
-	views := r.gateway.Views(who)
+func (r *Toolset) view(p identity.Principal, class string) *policy.View {
+	views := r.gateway.Views(p)
 	if i := slices.IndexFunc(views, func(v *policy.View) bool { return v.Class().FullName() == class }); i >= 0 {
 		return views[i]
 	}

@@ -40,7 +40,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 type tracker struct {
 	*testing.T
 	gateway *bailiwick.Gateway
-	room    *changes.Room
+	room    *changes.Toolset
 	set     *tool.Set
 	tokens  *identity.Tokens
 	rules   policy.Rules
@@ -98,7 +98,7 @@ func newTracker(t *testing.T, more func(*config.Config, *bailiwick.Options)) *tr
 	t.Cleanup(func() { store.Close() })
 	x := &tracker{T: t, rules: c.Rules, path: path, actions: c.Actions, tokens: identity.NewTokens(identity.TokenOptions{Store: store})}
 	options.Sources, options.Rules, options.Audit = map[string]source.Source{"tracker": src}, c.Rules, store
-	options.Changes, options.Today = change.NewQueue(change.Options{Store: store}), x.tokens
+	options.Changes, options.Refresher = change.NewQueue(change.Options{Store: store}), x.tokens
 	options.Standing = func(ctx context.Context, c *bailiwick.Call, found *change.Change) error {
 		return x.room.Standing(ctx, c, found)
 	}
@@ -128,24 +128,24 @@ func (x *tracker) token(kind identity.Kind, owner string, scopes ...identity.Sco
 	if err != nil {
 		x.Fatal(err)
 	}
-	who, err := kept.Principal()
+	p, err := kept.Principal()
 	if err != nil {
 		x.Fatal(err)
 	}
-	return who
+	return p
 }
 
 func (x *tracker) bot() identity.Principal {
 	return x.token(identity.Agent, "ann", identity.Read, identity.Write, identity.Delete, identity.Schema)
 }
 
-func (x *tracker) call(who identity.Principal, name, args string) (tool.Result, error) {
+func (x *tracker) call(p identity.Principal, name, args string) (tool.Result, error) {
 	x.Helper()
 	v, err := value.Read([]byte(args), 0)
 	if err != nil {
 		x.Fatalf("%s: %v", args, err)
 	}
-	return x.set.Call(x.Context(), who, tool.Request{Name: name, Arguments: v, Correlation: "c1"})
+	return x.set.Call(x.Context(), p, tool.Request{Name: name, Arguments: v, Correlation: "c1"})
 }
 
 // first returns a field of the first record that a question finds.
@@ -281,7 +281,7 @@ func TestOffered(t *testing.T) {
 func TestApproved(t *testing.T) {
 	x := newTracker(t, nil)
 	bot := x.bot()
-	rita := x.gateway.Desk(x.token(identity.Human, "rita", identity.Read, identity.Review), "visit")
+	rita := x.gateway.Reviewer(x.token(identity.Human, "rita", identity.Read, identity.Review), "visit")
 	story, project := x.first(`{"type":"Story","status":"Todo"}`, "id"), x.first(`{"type":"Story","status":"Todo"}`, "project_id")
 	approve := func(name, args string) string {
 		t.Helper()
@@ -453,7 +453,7 @@ func TestFunction(t *testing.T) {
 		}}
 	})
 	bot, id := x.bot(), x.first(`{"status":"Todo"}`, "id")
-	rita := x.gateway.Desk(x.token(identity.Human, "rita", identity.Read, identity.Review), "visit")
+	rita := x.gateway.Reviewer(x.token(identity.Human, "rita", identity.Read, identity.Review), "visit")
 	res, err := x.call(bot, "call_method", `{"class_name":"issues","method_name":"remind","object_id":"`+id+`","arguments":{"text":"soon","dry_run":true}}`)
 	if want := `"supports_real_dry_run":false,"would_call":{"class_name":"issues","method_name":"remind","object_id":"` + id + `","arguments":{"text":"soon"}}}`; err != nil || !strings.HasSuffix(string(res.Structured), want) {
 		t.Errorf("got %s %v\nwant %s", res.Structured, err, want)
@@ -493,7 +493,7 @@ func TestClass(t *testing.T) {
 	if got, _, _ := strings.Cut(said(res, err), "\n"); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
-	rita := x.gateway.Desk(x.token(identity.Human, "rita", identity.Read, identity.Review), "visit")
+	rita := x.gateway.Reviewer(x.token(identity.Human, "rita", identity.Read, identity.Review), "visit")
 	id := regexp.MustCompile(`01[0-9a-z]{32}`).FindString(string(res.Structured))
 	sheet, err := rita.Sheet(t.Context(), id)
 	if err != nil || !sheet.CanApprove {

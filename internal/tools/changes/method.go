@@ -21,13 +21,13 @@ import (
 const methodTool = "call_method"
 
 // callMethod calls an action by its name.
-func (r *Room) callMethod() tool.Tool {
+func (r *Toolset) callMethod() tool.Tool {
 	return tool.Tool{
 		Name: methodTool, Title: "Propose an action",
 		Description: "Propose an action of get_schema. dry_run in arguments only tries it.",
 		Input:       object("class_name,method_name", classArgument, `"method_name":{"type":"string"}`, idArgument, `"arguments":{"type":"object"}`, reasonArgument),
 		Output:      read(output), Annotations: proposes(), Writes: policy.WriteAction, Scope: identity.Read, Proposes: true, Category: tool.Mutation, Timeout: proposeTimeout,
-		Offered: func(who identity.Principal) bool { return len(r.usable(who, "")) > 0 },
+		Offered: func(p identity.Principal) bool { return len(r.usable(p, "")) > 0 },
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
 			v, err := c.View(word(in, "class_name"))
 			if err != nil {
@@ -47,9 +47,9 @@ func (r *Room) callMethod() tool.Tool {
 }
 
 // named returns the action of a class that who may call.
-func (r *Room) named(who identity.Principal, v *policy.View, name string) (*action.Action, error) {
+func (r *Toolset) named(p identity.Principal, v *policy.View, name string) (*action.Action, error) {
 	var known []string
-	for _, a := range r.usable(who, v.Class().FullName()) {
+	for _, a := range r.usable(p, v.Class().FullName()) {
 		if a.Name == name {
 			return a, nil
 		}
@@ -96,7 +96,7 @@ func dried(args value.Value) (rest value.Value, dry bool, err error) {
 }
 
 // method is an action as a tool of its own.
-func (r *Room) method(a *action.Action) tool.Tool {
+func (r *Toolset) method(a *action.Action) tool.Tool {
 	annotations := proposes()
 	annotations.Destructive = a.Scope == identity.Delete
 	annotations.OpenWorld = a.Do == action.HTTP
@@ -104,7 +104,7 @@ func (r *Room) method(a *action.Action) tool.Tool {
 		Name: a.Name, Title: cmp.Or(a.Title, a.Name), Description: cmp.Or(a.Description, "Propose "+a.Name+" on "+a.Class.Name+"."),
 		Input: withArguments(a), Output: read(output), Annotations: annotations, Writes: policy.WriteAction, Scope: a.Scope, Proposes: true,
 		Category: tool.Custom, Timeout: proposeTimeout,
-		Offered: func(who identity.Principal) bool { return r.may(who, a) },
+		Offered: func(p identity.Principal) bool { return r.may(p, a) },
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
 			return r.act(ctx, c, a, ofTool(a, in))
 		},
@@ -140,7 +140,7 @@ type called struct {
 }
 
 // act takes a call of an action to a proposal.
-func (r *Room) act(ctx context.Context, c *bailiwick.Call, a *action.Action, of called) (tool.Result, error) {
+func (r *Toolset) act(ctx context.Context, c *bailiwick.Call, a *action.Action, of called) (tool.Result, error) {
 	req, err := r.request(ctx, c, a, of)
 	if err != nil {
 		return tool.Result{}, err
@@ -157,7 +157,7 @@ func (r *Room) act(ctx context.Context, c *bailiwick.Call, a *action.Action, of 
 }
 
 // request is what a call of an action asks to be written.
-func (r *Room) request(ctx context.Context, c *bailiwick.Call, a *action.Action, of called) (write.Request, error) {
+func (r *Toolset) request(ctx context.Context, c *bailiwick.Call, a *action.Action, of called) (write.Request, error) {
 	return a.Request(ctx, action.Call{Who: c.Who(), Record: word(of.in, "object_id"), Input: of.args, At: of.at, Now: r.now(), Reader: reader{c}})
 }
 

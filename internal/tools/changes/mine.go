@@ -17,7 +17,7 @@ import (
 const changeArgument = `"change_id":{"type":"string"}`
 
 // mine completes a tool over the changes of the asker.
-func (r *Room) mine(t tool.Tool) tool.Tool {
+func (r *Toolset) mine(t tool.Tool) tool.Tool {
 	t.Category, t.Offered = tool.Changes, r.anything
 	if t.Annotations == (tool.Annotations{}) {
 		t.Annotations = tool.Annotations{ReadOnly: true, Idempotent: true}
@@ -28,7 +28,7 @@ func (r *Room) mine(t tool.Tool) tool.Tool {
 	return t
 }
 
-func (r *Room) listMyChanges() tool.Tool {
+func (r *Toolset) listMyChanges() tool.Tool {
 	var states []string
 	for _, s := range change.States() {
 		states = append(states, `"`+string(s)+`"`)
@@ -79,7 +79,7 @@ func listed(rows []review.Row, more bool) tool.Result {
 	return tool.Result{Structured: doc.AppendJSON(nil), Text: out.String()}
 }
 
-func (r *Room) getChange() tool.Tool {
+func (r *Toolset) getChange() tool.Tool {
 	return r.mine(tool.Tool{
 		Name: "get_change", Title: "Get a change", Description: "A change of yours, and what people said.",
 		Input: object("change_id", changeArgument), Output: read(output),
@@ -92,7 +92,7 @@ func (r *Room) getChange() tool.Tool {
 // longest is how long wait_for_change waits at most (design 05), usual how long when nobody says.
 const longest, usual = 50, 30
 
-func (r *Room) waitForChange() tool.Tool {
+func (r *Toolset) waitForChange() tool.Tool {
 	return r.mine(tool.Tool{
 		Name: waitTool, Title: "Wait for a change", Description: "Wait for a decision, up to timeout seconds.",
 		Input:  object("change_id", changeArgument, fmt.Sprintf(`"timeout":{"type":"integer","minimum":0,"maximum":%d}`, longest)),
@@ -107,7 +107,7 @@ func (r *Room) waitForChange() tool.Tool {
 	})
 }
 
-func (r *Room) cancelChange() tool.Tool {
+func (r *Toolset) cancelChange() tool.Tool {
 	return r.mine(tool.Tool{
 		Name: "cancel_change", Title: "Cancel a change", Description: "Take back a change of yours.",
 		Input: object("change_id", changeArgument), Output: read(output), Scope: identity.Read, Annotations: tool.Annotations{Idempotent: true},
@@ -117,7 +117,7 @@ func (r *Room) cancelChange() tool.Tool {
 	})
 }
 
-func (r *Room) told(s *review.Sheet, err error) (tool.Result, error) {
+func (r *Toolset) told(s *review.Sheet, err error) (tool.Result, error) {
 	if err != nil {
 		return tool.Result{}, err
 	}

@@ -22,19 +22,19 @@ const (
 	reasonArgument = `"reason":{"type":"string"}`
 )
 
-func (r *Room) createObject() tool.Tool {
+func (r *Toolset) createObject() tool.Tool {
 	return r.object(tool.Tool{Name: "create_object", Title: "Propose a record",
 		Description: "Propose a new record; reason tells people why. A person decides.",
 		Input:       object("class_name,data", classArgument, dataArgument, reasonArgument)}, write.OpCreate)
 }
 
-func (r *Room) updateObject() tool.Tool {
+func (r *Toolset) updateObject() tool.Tool {
 	return r.object(tool.Tool{Name: "update_object", Title: "Propose an update",
 		Description: "Propose other values for fields of a record.",
 		Input:       object("class_name,object_id,data", classArgument, idArgument, dataArgument, reasonArgument)}, write.OpUpdate)
 }
 
-func (r *Room) deleteObject() tool.Tool {
+func (r *Toolset) deleteObject() tool.Tool {
 	t := r.object(tool.Tool{Name: "delete_object", Title: "Propose a deletion",
 		Description: "Propose to delete a record.",
 		Input:       object("class_name,object_id", classArgument, idArgument, reasonArgument)}, write.OpDelete)
@@ -43,7 +43,7 @@ func (r *Room) deleteObject() tool.Tool {
 }
 
 // object completes a tool that proposes one raw write.
-func (r *Room) object(t tool.Tool, op write.Op) tool.Tool {
+func (r *Toolset) object(t tool.Tool, op write.Op) tool.Tool {
 	t.Output, t.Annotations, t.Writes, t.Proposes, t.Category, t.Timeout = read(output), proposes(), policy.WriteRaw, true, tool.Mutation, proposeTimeout
 	t.Offered = r.offers(op)
 	name := t.Name
@@ -83,7 +83,7 @@ func object(must string, properties ...string) []byte {
 }
 
 // proposeChanges asks for several writes at once.
-func (r *Room) proposeChanges() tool.Tool {
+func (r *Toolset) proposeChanges() tool.Tool {
 	return tool.Tool{
 		Name: "propose_changes", Title: "Propose several writes",
 		Description: "Propose up to 100 writes to one source as one change, all or none. after: change_ids to be applied before.",
@@ -139,7 +139,7 @@ func invalid(at, detail string) error {
 }
 
 // createClass asks for a new class.
-func (r *Room) createClass() tool.Tool {
+func (r *Toolset) createClass() tool.Tool {
 	return tool.Tool{
 		Name: "create_class", Title: "Propose a class",
 		Description: "Propose a new class. source: where there are several.",
@@ -147,7 +147,7 @@ func (r *Room) createClass() tool.Tool {
 			`"fields":{"type":"array","minItems":1,"items":{"type":"object","additionalProperties":false,"required":["name","type"],"properties":{"name":{"type":"string"},`+
 				`"type":{"type":"string","enum":["string","integer","double","decimal","boolean","date","day","uuid","json"]},"required":{"type":"boolean"}}}}`, reasonArgument),
 		Output: read(output), Annotations: proposes(), Writes: policy.WriteSchema, Scope: identity.Schema, Proposes: true, Category: tool.Mutation, Timeout: proposeTimeout,
-		Offered: func(who identity.Principal) bool { return len(r.sources(who)) > 0 },
+		Offered: func(p identity.Principal) bool { return len(r.sources(p)) > 0 },
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
 			source, err := r.source(c.Who(), word(in, "source"))
 			if err != nil {
@@ -161,14 +161,14 @@ func (r *Room) createClass() tool.Tool {
 }
 
 // deleteClass asks for a class to go.
-func (r *Room) deleteClass() tool.Tool {
+func (r *Toolset) deleteClass() tool.Tool {
 	return tool.Tool{
 		Name: "delete_class", Title: "Propose to drop a class",
 		Description: "Propose to delete a class that holds no records.",
 		Input:       object("class_name", classArgument, reasonArgument),
 		Output:      read(output), Annotations: tool.Annotations{Destructive: true, Idempotent: true}, Writes: policy.WriteSchema, Scope: identity.Schema, Proposes: true,
 		Category: tool.Mutation, Timeout: proposeTimeout,
-		Offered: func(who identity.Principal) bool { return len(r.sources(who)) > 0 },
+		Offered: func(p identity.Principal) bool { return len(r.sources(p)) > 0 },
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
 			w := &write.DeleteClass{Class: word(in, "class_name")}
 			return r.propose(ctx, c, write.Request{Writes: []write.Write{w}, Tool: "delete_class", Title: "Delete the class " + w.Class, Input: in, Reason: word(in, "reason")}, false)
@@ -177,9 +177,9 @@ func (r *Room) deleteClass() tool.Tool {
 }
 
 // sources are those that who sees something of.
-func (r *Room) sources(who identity.Principal) []string {
+func (r *Toolset) sources(p identity.Principal) []string {
 	var out []string
-	for _, v := range r.gateway.Views(who) { // ordered by source
+	for _, v := range r.gateway.Views(p) { // ordered by source
 		if len(out) == 0 || out[len(out)-1] != v.Source() {
 			out = append(out, v.Source())
 		}
@@ -188,8 +188,8 @@ func (r *Room) sources(who identity.Principal) []string {
 }
 
 // source returns the source that who names, or the only one.
-func (r *Room) source(who identity.Principal, name string) (string, error) {
-	known := r.sources(who)
+func (r *Toolset) source(p identity.Principal, name string) (string, error) {
+	known := r.sources(p)
 	switch {
 	case name == "" && len(known) == 1:
 		return known[0], nil

@@ -12,7 +12,7 @@ import (
 
 // Standing calls again the action that a change came from, as the asker of c is now, and proposes nothing: its error says
 // why the action would propose it no longer. It is a bailiwick.Standing.
-func (r *Room) Standing(ctx context.Context, c *bailiwick.Call, found *change.Change) error {
+func (r *Toolset) Standing(ctx context.Context, c *bailiwick.Call, found *change.Change) error {
 	gone := &problem.Error{Code: problem.PermissionDenied, Kind: "action", Detail: "the agent has no action " + problem.Cut(found.Action) + " any more"}
 	var a *action.Action
 	var of called

@@ -94,7 +94,7 @@ func TestStanding(t *testing.T) {
 			if tt.change != nil {
 				tt.change(x, issue, project)
 			}
-			rita := x.gateway.Desk(x.token(identity.Human, "rita", identity.Read, identity.Review), "visit")
+			rita := x.gateway.Reviewer(x.token(identity.Human, "rita", identity.Read, identity.Review), "visit")
 			sheet, err := rita.Sheet(t.Context(), id)
 			if err != nil || sheet.CanApprove != (tt.want == change.Applied) {
 				t.Fatalf("%v: it can be approved %v %+v", err, sheet.CanApprove, sheet.Checks)

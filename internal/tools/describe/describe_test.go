@@ -71,11 +71,11 @@ func agent() identity.Principal {
 }
 
 // call returns the answer, or the error's code, detail, suggestion and near names; DIR stands for dir.
-func call(t testing.TB, set *tool.Set, who identity.Principal, dir, name, args string) string {
+func call(t testing.TB, set *tool.Set, principal identity.Principal, dir, name, args string) string {
 	t.Helper()
 	in, err := value.Read([]byte(strings.ReplaceAll(args, "DIR", dir)), 0)
 	must(t, err)
-	r, err := set.Call(t.Context(), who, tool.Request{Name: name, Arguments: in, Correlation: "c1"})
+	r, err := set.Call(t.Context(), principal, tool.Request{Name: name, Arguments: in, Correlation: "c1"})
 	out := string(r.Structured) + "\n" + r.Text
 	if err != nil {
 		p := problem.Of(err)
@@ -189,8 +189,8 @@ func TestHiddenIsAbsent(t *testing.T) {
 		at + "Unlisted__c.json": `new {"fields": [{"name": "Name"}]}`,
 	}
 	rule := policy.ClassRule{Visible: []string{"Name"}}
-	who := agent()
-	who.Classes.Except = []string{"Unlisted__c"}
+	p := agent()
+	p.Classes.Except = []string{"Unlisted__c"}
 	var answers [2]string
 	for i, rules := range []map[string]policy.ClassRule{{"Account": rule}, {"Account": rule, "Hidden": {Hidden: true}}} {
 		dir := t.TempDir()
@@ -207,7 +207,7 @@ func TestHiddenIsAbsent(t *testing.T) {
 			{"get_all_schemas", `{}`}, {"get_schema", `{"class_name": "Hidden"}`}, {"get_schema", `{"class_name": "Unlisted__c"}`}, {"get_schema", `{"class_name": "Account"}`},
 			{"query_class", `{"class_name": "Hidden"}`}, {"query_class", `{"class_name": "Account", "where": {"Secret": 1}}`}, {"query_class", `{"class_name": "Account"}`},
 		} {
-			answers[i] += call(t, set, who, dir, c[0], c[1]) + "\n\n"
+			answers[i] += call(t, set, p, dir, c[0], c[1]) + "\n\n"
 		}
 	}
 	if answers[0] != answers[1] {
@@ -230,14 +230,14 @@ func TestLists(t *testing.T) {
 	untooled.Tools.Except = []string{"org_describe"}
 	set, _ := org(t, dir, 0, policy.Rules{Classes: map[string]policy.ClassRule{"Case": {Mask: map[string]policy.Mask{"Status": mask.Null}}}})
 	const args = `{"project_path": "DIR/org/P", "connection_name": "Sandbox"}`
-	for want, who := range map[string]identity.Principal{
+	for want, p := range map[string]identity.Principal{
 		`{"requestId":"c1","workspace_path":"DIR/org/workspace-P","cache_age_ms":null,"objects":[],"total":0}` + "\n0 of 0 objects": none,
 		"permission_denied: org_describe needs the scope read []":                                                                   unread,
 		`unknown_tool: unknown tool "org_describe" list_tools names the tools you may call[]`:                                       untooled,
 		`{"requestId":"c1","workspace_path":"DIR/org/workspace-P","cache_age_ms":3600000,"objects":[{"name":"Case","exists":true,"required_fields":[` +
 			`{"name":"Status","type":"picklist","default_value":null,"nillable":false}],"field_count":3}],"total":1}` + "\nCase: 1 of 3 fields required: Status picklist*\n1 of 1 objects": agent(),
 	} {
-		if got := call(t, set, who, dir, "org_describe", args); got != want {
+		if got := call(t, set, p, dir, "org_describe", args); got != want {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}
 	}

@@ -85,12 +85,12 @@ func TestAgainst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	call := func(who identity.Principal, args string) string {
+	call := func(principal identity.Principal, args string) string {
 		in, err := value.Read([]byte(args), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := set.Call(t.Context(), who, tool.Request{Name: "crew.hire", Arguments: in})
+		res, err := set.Call(t.Context(), principal, tool.Request{Name: "crew.hire", Arguments: in})
 		if err == nil {
 			state, _, _ := strings.Cut(string(res.Structured), ",")
 			return state

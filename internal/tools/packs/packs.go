@@ -29,15 +29,15 @@ import (
 // timeout is how long a call may take: a few reads, and one of its own.
 const timeout = 60 * time.Second
 
-// A Room is the tools of packs over one gateway.
-type Room struct {
-	changes *changes.Room
+// A Toolset is the tools of packs over one gateway.
+type Toolset struct {
+	changes *changes.Toolset
 	now     func() time.Time
 }
 
 // New returns the tools over the gateway of c, which tells agents of what they propose; nil for tools that are named and
 // not called.
-func New(c *changes.Room) *Room { return &Room{c, time.Now} }
+func New(c *changes.Toolset) *Toolset { return &Toolset{c, time.Now} }
 
 // An API is the tools over one API.
 type API struct {
@@ -48,7 +48,7 @@ type API struct {
 }
 
 // Tools returns the tools over an API.
-func (r *Room) Tools(a API) []tool.Tool {
+func (r *Toolset) Tools(a API) []tool.Tool {
 	out := make([]tool.Tool, len(a.Tools))
 	for i, t := range a.Tools {
 		out[i] = r.tool(a, t)
@@ -67,7 +67,7 @@ func Needs(a pack.Annotations) identity.Scope {
 	return identity.Write
 }
 
-func (r *Room) tool(a API, t *pack.Tool) tool.Tool {
+func (r *Toolset) tool(a API, t *pack.Tool) tool.Tool {
 	name := t.Name
 	if a.Underscores {
 		name = pack.Underscored(name)
@@ -101,9 +101,9 @@ func (r *Room) tool(a API, t *pack.Tool) tool.Tool {
 }
 
 // offered returns whether an API shows who all that t calls, and what it keeps.
-func (r *Room) offered(api string, t *pack.Tool) func(identity.Principal) bool {
-	return func(who identity.Principal) bool {
-		all := r.changes.Gateway().APIs(who)
+func (r *Toolset) offered(api string, t *pack.Tool) func(identity.Principal) bool {
+	return func(p identity.Principal) bool {
+		all := r.changes.Gateway().APIs(p)
 		i := slices.IndexFunc(all, func(reach *calls.Reach) bool { return reach.Name == api })
 		if i < 0 {
 			return false
@@ -167,7 +167,7 @@ type proposal struct {
 }
 
 // propose files what a tool wants written, and tells the agent of it. Where it ran at once, its result is told too.
-func (r *Room) propose(ctx context.Context, c *bailiwick.Call, p proposal) (tool.Result, error) {
+func (r *Toolset) propose(ctx context.Context, c *bailiwick.Call, p proposal) (tool.Result, error) {
 	reason, _ := p.in.Get(pack.ReasonArgument)
 	call := &write.Call{Source: p.api, Operation: p.done.Write.Operation, Request: calls.Kept(p.done.Write.Arguments)}
 	sheet, err := c.Propose(ctx, write.Request{Writes: []write.Write{call}, Tool: p.tool, Title: p.done.Title, Input: p.in, Reason: reason.Text(), Doubts: p.doubts})

@@ -78,13 +78,13 @@ func agent(scopes ...identity.Scope) identity.Principal {
 }
 
 // call calls a tool, and returns what it says: the structured result, or the code and the detail of its refusal.
-func (s *site) call(who identity.Principal, name, args string) string {
+func (s *site) call(principal identity.Principal, name, args string) string {
 	s.Helper()
 	in, err := value.Read([]byte(args), 0)
 	if err != nil {
 		s.Fatal(err)
 	}
-	out, err := s.set.Call(s.Context(), who, tool.Request{Name: "platform." + name, Arguments: in})
+	out, err := s.set.Call(s.Context(), principal, tool.Request{Name: "platform." + name, Arguments: in})
 	if p, ok := errors.AsType[*problem.Error](err); ok {
 		text := fmt.Sprintf("%s %s", p.Code, p.Detail)
 		if p.Pointer != "" {

@@ -24,14 +24,14 @@ import (
 // A Dialer holds what flags say about the gateway to call: one that runs, or one made for the call.
 type Dialer struct {
 	app.Setup
-	app.Speaker
+	app.StdioFlags
 	url, token string
 }
 
 // Flags adds the flags that name a gateway, and who asks it.
 func (d *Dialer) Flags(f *pflag.FlagSet) {
 	d.Setup.Flags(f)
-	d.Speaker.Flags(f, "as")
+	d.StdioFlags.Flags(f, "as")
 	f.StringVar(&d.url, "url", "", "a running gateway: http://127.0.0.1:8420/mcp (default $BAILIWICK_URL)")
 	f.StringVar(&d.token, "token", "", "its token (default $BAILIWICK_TOKEN)")
 }
@@ -84,7 +84,7 @@ func (d *Dialer) inProcess(ctx context.Context) (_ *client.Client, end func() er
 	if err != nil {
 		return nil, nil, err
 	}
-	who, err := d.Principal(cfg.Stdio, "cli")
+	principal, err := d.Principal(cfg.Stdio, "cli")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -100,7 +100,7 @@ func (d *Dialer) inProcess(ctx context.Context) (_ *client.Client, end func() er
 	answers, theirAnswers := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		err := s.ServeStream(ctx, who, theirs, theirAnswers)
+		err := s.ServeStream(ctx, principal, theirs, theirAnswers)
 		theirAnswers.Close()
 		ended <- err
 	}()

@@ -176,7 +176,7 @@ func (f *flags) json(flag, text string, o Options) (value.Value, error) {
 
 // run writes what q asks for.
 func run(ctx context.Context, o Options, q query.Query, options shape.ExportOptions) (err error) {
-	g, who, closer, err := o.Open(ctx)
+	g, p, closer, err := o.Open(ctx)
 	if err != nil {
 		return err
 	}
@@ -188,8 +188,8 @@ func run(ctx context.Context, o Options, q query.Query, options shape.ExportOpti
 	options.Progress = progress.told
 	out := bufio.NewWriterSize(bare(o.Out), 64<<10)
 	var done shape.Exported
-	ask := bailiwick.Ask{Tool: "export_data", Needs: identity.Read, Timeout: timeout, Arguments: recorded(q, options)}
-	err = g.Do(ctx, who, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+	ask := bailiwick.CallSpec{Tool: "export_data", Needs: identity.Read, Timeout: timeout, Arguments: recorded(q, options)}
+	err = g.Do(ctx, p, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 		var err error
 		progress.began = progress.now()
 		if progress.out != nil {

@@ -159,17 +159,17 @@ func Export(t *terminal.Terminal) *cobra.Command {
 			if err != nil {
 				return nil, identity.Principal{}, nil, err
 			}
-			who, err := d.Principal(cfg.Stdio, "cli")
+			principal, err := d.Principal(cfg.Stdio, "cli")
 			if err != nil {
-				return nil, who, nil, err
+				return nil, principal, nil, err
 			}
 			p, err := app.Build(ctx, cfg)
 			if err != nil {
-				return nil, who, nil, err
+				return nil, principal, nil, err
 			}
-			return p.Gateway, who, p, nil
+			return p.Gateway, principal, p, nil
 		}})
 	d.Setup.Flags(cmd.Flags())
-	d.Speaker.Flags(cmd.Flags(), "as")
+	d.StdioFlags.Flags(cmd.Flags(), "as")
 	return cmd
 }

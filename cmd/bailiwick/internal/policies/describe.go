@@ -26,14 +26,14 @@ func describe(t *terminal.Terminal) *cobra.Command {
 		Example: "  bailiwick policy describe --as support-bot\n  bailiwick policy describe --as stdio tracker.issues",
 		Args:    terminal.These(0, "CLASS"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, who, err := asked(cmd.Context(), &from, name)
+			s, p, err := asked(cmd.Context(), &from, name)
 			if err != nil {
 				return err
 			}
 			if len(args) == 1 {
-				return s.printClass(t, who, args[0])
+				return s.printClass(t, p, args[0])
 			}
-			return s.printAll(t, who)
+			return s.printAll(t, p)
 		},
 	}
 	from.Flags(cmd.Flags())
@@ -54,16 +54,16 @@ func asked(ctx context.Context, from *app.Setup, name string) (*scene, identity.
 	if err := s.know(ctx, c.Store); err != nil {
 		return nil, identity.Principal{}, err
 	}
-	who, err := s.as(name)
-	return s, who, err
+	p, err := s.as(name)
+	return s, p, err
 }
 
-func (s *scene) printAll(t *terminal.Terminal, who identity.Principal) error {
-	d := s.Regime.Describe(who)
+func (s *scene) printAll(t *terminal.Terminal, p identity.Principal) error {
+	d := s.Regime.Describe(p)
 	if t.JSON {
 		return t.PrintJSON(d)
 	}
-	t.Printf("%s  %s\n", terminal.Styled(terminal.Bold, named(who)), known(who))
+	t.Printf("%s  %s\n", terminal.Styled(terminal.Bold, named(p)), known(p))
 	t.Printf("tools  %s\n\n", orNone(strings.Join(d.Tools, ", ")))
 	if err := PrintAPIs(t, d.APIs); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (s *scene) printAll(t *terminal.Terminal, who identity.Principal) error {
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\n", c.Class, len(c.Fields), len(c.Hidden), masked, records(c.Layers))
 	}
 	for _, v := range d.Hidden {
-		fmt.Fprintf(w, "%s\t-\t-\t-\t%s\n", v.Class, s.reason(v, who))
+		fmt.Fprintf(w, "%s\t-\t-\t-\t%s\n", v.Class, s.reason(v, p))
 	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("write the answer: %w", err)
@@ -109,8 +109,8 @@ func PrintAPIs(t *terminal.Terminal, all []policyreport.API) error {
 	return nil
 }
 
-func (s *scene) printClass(t *terminal.Terminal, who identity.Principal, class string) error {
-	view, verdict := s.Regime.DescribeClass(who, class)
+func (s *scene) printClass(t *terminal.Terminal, p identity.Principal, class string) error {
+	view, verdict := s.Regime.DescribeClass(p, class)
 	if verdict.Reason == "unknown_class" {
 		return terminal.Usagef("%s", verdict.Why)
 	}
@@ -119,13 +119,13 @@ func (s *scene) printClass(t *terminal.Terminal, who identity.Principal, class s
 			policyreport.Verdict
 			View  *policyreport.View `json:"view,omitempty"`
 			Place *place             `json:"place,omitempty"`
-		}{verdict, seen(view, verdict), s.place(verdict.Rule, who)})
+		}{verdict, seen(view, verdict), s.place(verdict.Rule, p)})
 	}
 	if !verdict.Allowed {
-		t.Printf("%s is not seen by %s: %s\n", verdict.Class, named(who), s.reason(verdict, who))
+		t.Printf("%s is not seen by %s: %s\n", verdict.Class, named(p), s.reason(verdict, p))
 		return nil
 	}
-	t.Printf("%s  seen by %s as %s\n\n", terminal.Styled(terminal.Bold, view.Class), named(who), view.Name)
+	t.Printf("%s  seen by %s as %s\n\n", terminal.Styled(terminal.Bold, view.Class), named(p), view.Name)
 	w := tabwriter.NewWriter(t.Out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "FIELD\tTYPE")
 	for _, f := range view.Fields {
@@ -139,7 +139,7 @@ func (s *scene) printClass(t *terminal.Terminal, who identity.Principal, class s
 		fmt.Fprintln(w, strings.TrimSuffix(f.Name+"\t"+f.Type+"\t"+strings.Join(notes, ", "), "\t"))
 	}
 	for _, v := range view.Hidden {
-		fmt.Fprintf(w, "%s\t-\t%s\n", v.Field, s.reason(v, who))
+		fmt.Fprintf(w, "%s\t-\t%s\n", v.Field, s.reason(v, p))
 	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("write the answer: %w", err)
@@ -157,8 +157,8 @@ func seen(v policyreport.View, verdict policyreport.Verdict) *policyreport.View 
 }
 
 // reason says why something isn't seen, and where that stands.
-func (s *scene) reason(v policyreport.Verdict, who identity.Principal) string {
-	p := s.place(v.Rule, who)
+func (s *scene) reason(v policyreport.Verdict, principal identity.Principal) string {
+	p := s.place(v.Rule, principal)
 	switch {
 	case p == nil:
 		return v.Why + " (built in)"
@@ -183,23 +183,23 @@ func records(layers []policyreport.Layer) string {
 	return strings.Join(parts, "; ")
 }
 
-func named(who identity.Principal) string {
-	if who.Name == "" || who.Name == who.ID {
-		return who.ID
+func named(p identity.Principal) string {
+	if p.Name == "" || p.Name == p.ID {
+		return p.ID
 	}
-	return who.ID + " (" + terminal.Printable(who.Name) + ")"
+	return p.ID + " (" + terminal.Printable(p.Name) + ")"
 }
 
 // known says what narrows a principal.
-func known(who identity.Principal) string {
-	parts := []string{string(who.Kind)}
-	for _, p := range [][2]string{{"owner", who.Owner}, {"tenant", who.Tenant}} {
+func known(principal identity.Principal) string {
+	parts := []string{string(principal.Kind)}
+	for _, p := range [][2]string{{"owner", principal.Owner}, {"tenant", principal.Tenant}} {
 		if p[1] != "" {
 			parts = append(parts, p[0]+" "+terminal.Printable(p[1]))
 		}
 	}
-	scopes := make([]string, len(who.Scopes))
-	for i, s := range who.Scopes {
+	scopes := make([]string, len(principal.Scopes))
+	for i, s := range principal.Scopes {
 		scopes[i] = string(s)
 	}
 	slices.Sort(scopes)

@@ -69,11 +69,11 @@ func compare(ctx context.Context, t *terminal.Terminal, q comparison) error {
 	now.directory.Tokens = old.directory.Tokens
 	only := ""
 	if q.as != "" {
-		who, err := old.as(q.as)
+		p, err := old.as(q.as)
 		if err != nil {
 			return err
 		}
-		only = who.ID
+		only = p.ID
 	}
 	run := replay.Trial{Old: replay.Side{Regime: old.Regime, Directory: old.directory}, New: replay.Side{Regime: now.Regime, Directory: now.directory}}
 	err = keeping(ctx, c.Store, func(store app.Store) error {
@@ -98,21 +98,21 @@ func compare(ctx context.Context, t *terminal.Terminal, q comparison) error {
 
 // told is a change with the place of the rule that refuses.
 type told struct {
-	replay.Change
+	replay.Difference
 	Place *place `json:"place,omitempty"`
 }
 
 func printReport(t *terminal.Terminal, r replay.Report, old, now *scene, days int) error {
 	changes := make([]told, len(r.Changes))
 	for i, c := range r.Changes {
-		changes[i] = told{Change: c}
+		changes[i] = told{Difference: c}
 		side := now
 		if c.Ends == replay.NowAllowed {
 			side = old
 		}
 		if c.Verdict.Reason != "" {
-			who, _ := side.directory.Of(&audit.Record{Principal: c.Principal, TokenID: strings.TrimPrefix(c.Principal, "token:"), Tenant: c.Tenant})
-			changes[i].Place = side.place(c.Verdict.Rule, who)
+			p, _ := side.directory.Of(&audit.Record{Principal: c.Principal, TokenID: strings.TrimPrefix(c.Principal, "token:"), Tenant: c.Tenant})
+			changes[i].Place = side.place(c.Verdict.Rule, p)
 		}
 	}
 	var otherwise error

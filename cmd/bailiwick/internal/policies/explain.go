@@ -39,22 +39,22 @@ func explain(t *terminal.Terminal) *cobra.Command {
 			case field != "" && len(args) < 2:
 				return terminal.Usagef("--field needs the CLASS that it is a field of")
 			}
-			s, who, err := asked(cmd.Context(), &from, name)
+			s, p, err := asked(cmd.Context(), &from, name)
 			if err != nil {
 				return err
 			}
-			v := s.Regime.ToolVerdict(who, args[0])
+			v := s.Regime.ToolVerdict(p, args[0])
 			if v.Allowed && len(args) == 2 {
 				if api, operation, ok := s.Regime.API(args[1]); ok {
-					v = s.Regime.OperationVerdict(who, api, operation)
+					v = s.Regime.OperationVerdict(p, api, operation)
 				} else {
-					v = s.Regime.ClassVerdict(who, args[1])
+					v = s.Regime.ClassVerdict(p, args[1])
 				}
 			}
 			if v.Allowed && field != "" {
-				v = s.Regime.FieldVerdict(who, args[1], field)
+				v = s.Regime.FieldVerdict(p, args[1], field)
 			}
-			return s.printVerdict(t, who, v)
+			return s.printVerdict(t, p, v)
 		},
 	}
 	from.Flags(cmd.Flags())
@@ -65,8 +65,8 @@ func explain(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-func (s *scene) printVerdict(t *terminal.Terminal, who identity.Principal, v policyreport.Verdict) error {
-	p := s.place(v.Rule, who)
+func (s *scene) printVerdict(t *terminal.Terminal, principal identity.Principal, v policyreport.Verdict) error {
+	p := s.place(v.Rule, principal)
 	if t.JSON {
 		if err := t.PrintJSON(struct {
 			policyreport.Verdict
@@ -129,8 +129,8 @@ func find(ctx context.Context, log audit.Reader, call string) (*audit.Record, er
 }
 
 func (s *scene) printExplanation(t *terminal.Terminal, r *audit.Record, e replay.Explanation) error {
-	who, _ := s.directory.Of(r)
-	p := s.place(e.Verdict.Rule, who)
+	principal, _ := s.directory.Of(r)
+	p := s.place(e.Verdict.Rule, principal)
 	var refused error
 	if e.Refused && e.Still {
 		refused = terminal.ErrSaid

@@ -58,11 +58,11 @@ func (s *scene) know(ctx context.Context, url string) error {
 			return err
 		}
 		for i := range s.tokens {
-			who, err := s.tokens[i].Principal()
+			p, err := s.tokens[i].Principal()
 			if err != nil {
 				return fmt.Errorf("token %s: %w", s.tokens[i].ID, err)
 			}
-			s.directory.Tokens[s.tokens[i].ID] = who
+			s.directory.Tokens[s.tokens[i].ID] = p
 		}
 		return nil
 	})
@@ -139,17 +139,17 @@ func (p *place) String() string {
 }
 
 // place finds a rule that decides for who; nil for what is built in.
-func (s *scene) place(rule []string, who identity.Principal) *place {
+func (s *scene) place(rule []string, p identity.Principal) *place {
 	if len(rule) == 0 {
 		return nil
 	}
 	if rule[0] == "principal" {
 		switch {
-		case who.TokenID != "":
-			return &place{Path: "token " + who.TokenID + ": " + strings.Join(rule[1:], ".")}
-		case who.ID == "stdio" && s.directory.Stdio.ID != "":
+		case p.TokenID != "":
+			return &place{Path: "token " + p.TokenID + ": " + strings.Join(rule[1:], ".")}
+		case p.ID == "stdio" && s.directory.Stdio.ID != "":
 			rule = append([]string{"stdio"}, rule[1:]...)
-		case who.ID == "anonymous" && s.directory.Anonymous.ID != "":
+		case p.ID == "anonymous" && s.directory.Anonymous.ID != "":
 			rule = append([]string{"auth", "anonymous"}, rule[1:]...)
 		default:
 			return &place{Path: strings.Join(rule, ".")}

@@ -66,9 +66,9 @@ func runTests(ctx context.Context, t *terminal.Terminal, from *app.Setup, names 
 		return err
 	}
 	known := map[string]identity.Principal{}
-	for name, who := range map[string]identity.Principal{"stdio": s.directory.Stdio, "anonymous": s.directory.Anonymous} {
-		if who.ID != "" {
-			known[name] = who
+	for name, principal := range map[string]identity.Principal{"stdio": s.directory.Stdio, "anonymous": s.directory.Anonymous} {
+		if principal.ID != "" {
+			known[name] = principal
 		}
 	}
 	var results []policytest.Result

@@ -13,12 +13,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Desk returns what who can do about changes. correlation ties the records of one visit together.
-func (g *Gateway) Desk(who identity.Principal, correlation string) Desk {
-	return &desk{g, who, correlation}
+// Reviewer returns what who can do about changes. correlation ties the records of one visit together.
+func (g *Gateway) Reviewer(p identity.Principal, correlation string) Reviewer {
+	return &desk{g, p, correlation}
 }
 
-// desk implements Desk.
+// desk implements Reviewer.
 type desk struct {
 	gateway     *Gateway
 	who         identity.Principal
@@ -27,7 +27,7 @@ type desk struct {
 
 // do runs one thing that a person does, as a call of its own that is recorded under its name.
 func (d *desk) do(ctx context.Context, name string, run func(context.Context, *Call) error) error {
-	ask := Ask{Tool: "changes/" + name, Needs: identity.Review, Correlation: d.correlation}
+	ask := CallSpec{Tool: "changes/" + name, Needs: identity.Review, Correlation: d.correlation}
 	return d.gateway.Do(ctx, d.who, ask, func(ctx context.Context, c *Call) (int, error) {
 		switch {
 		case d.gateway.options.Changes == nil:
@@ -75,7 +75,7 @@ func (d *desk) scoped(f change.Filter) change.Filter {
 	return f
 }
 
-// Queue implements Desk.
+// Queue implements Reviewer.
 func (d *desk) Queue(ctx context.Context, f change.Filter) (rows []review.Row, more bool, err error) {
 	err = d.do(ctx, "list", func(ctx context.Context, c *Call) error {
 		var found []*change.Change
@@ -105,7 +105,7 @@ func storeFailed(err error) error {
 	return &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "change_store", Err: err}
 }
 
-// Counts implements Desk.
+// Counts implements Reviewer.
 func (d *desk) Counts(ctx context.Context, f change.Filter) (counts map[change.State]int, err error) {
 	err = d.do(ctx, "count", func(ctx context.Context, _ *Call) (err error) {
 		if counts, err = d.gateway.options.Changes.Store().Counts(ctx, d.scoped(f)); err != nil {
@@ -116,17 +116,17 @@ func (d *desk) Counts(ctx context.Context, f change.Filter) (counts map[change.S
 	return counts, err
 }
 
-// Sheet implements Desk.
+// Sheet implements Reviewer.
 func (d *desk) Sheet(ctx context.Context, id string) (*review.Sheet, error) {
 	return d.sheet(ctx, "show", id, "", nil)
 }
 
-// Approve implements Desk.
+// Approve implements Reviewer.
 func (d *desk) Approve(ctx context.Context, id, digest, comment string) (*review.Sheet, error) {
 	return d.approve(ctx, "approve", id, change.Verdict{Digest: digest, Comment: comment})
 }
 
-// BreakGlass implements Desk.
+// BreakGlass implements Reviewer.
 func (d *desk) BreakGlass(ctx context.Context, id, digest, reason string) (*review.Sheet, error) {
 	return d.approve(ctx, "break_glass", id, change.Verdict{Digest: digest, Comment: reason, Broken: true})
 }
@@ -157,28 +157,28 @@ func (d *desk) approve(ctx context.Context, name, id string, v change.Verdict) (
 	})
 }
 
-// Reject implements Desk.
+// Reject implements Reviewer.
 func (d *desk) Reject(ctx context.Context, id, reason string) (*review.Sheet, error) {
 	return d.sheet(ctx, "reject", id, audit.Rejected, func(ctx context.Context, c *Call, _ *change.Change) (*change.Change, error) {
 		return c.changes().Reject(ctx, id, d.who, reason)
 	})
 }
 
-// Comment implements Desk.
+// Comment implements Reviewer.
 func (d *desk) Comment(ctx context.Context, id, text string) (*review.Sheet, error) {
 	return d.sheet(ctx, "comment", id, "", func(ctx context.Context, c *Call, _ *change.Change) (*change.Change, error) {
 		return c.changes().Comment(ctx, id, d.who, text)
 	})
 }
 
-// Settle implements Desk.
+// Settle implements Reviewer.
 func (d *desk) Settle(ctx context.Context, id string, applied bool, reason string) (*review.Sheet, error) {
 	return d.sheet(ctx, "settle", id, "", func(ctx context.Context, c *Call, _ *change.Change) (*change.Change, error) {
 		return c.changes().Settle(ctx, id, d.who, applied, reason)
 	})
 }
 
-// Renew implements Desk.
+// Renew implements Reviewer.
 func (d *desk) Renew(ctx context.Context, id string) (*review.Sheet, error) {
 	return d.sheet(ctx, "renew", id, "", func(ctx context.Context, c *Call, found *change.Change) (*change.Change, error) {
 		draft, err := c.draft(ctx, found)
@@ -198,7 +198,7 @@ func (d *desk) Renew(ctx context.Context, id string) (*review.Sheet, error) {
 
 // draft takes a change through the rules in force now, as if it were proposed now.
 func (c *Call) draft(ctx context.Context, found *change.Change) (writes.Draft, error) {
-	who, err := c.gateway.today(ctx, found.Agent)
+	p, err := c.gateway.today(ctx, found.Agent)
 	if err != nil {
 		return writes.Draft{}, gone(err, "the credential of the agent is no longer good")
 	}
@@ -206,10 +206,10 @@ func (c *Call) draft(ctx context.Context, found *change.Change) (writes.Draft, e
 	if err != nil {
 		return writes.Draft{}, err
 	}
-	return writes.Propose(c.policy, who, write.Request{Writes: list, Action: found.Action})
+	return writes.Propose(c.policy, p, write.Request{Writes: list, Action: found.Action})
 }
 
-// Events implements Desk.
+// Events implements Reviewer.
 func (d *desk) Events(ctx context.Context, after int64) (events []change.Event, err error) {
 	if err := d.may(); err != nil {
 		return nil, err
@@ -238,7 +238,7 @@ func (d *desk) seen(ctx context.Context, after int64) (events []change.Event, to
 	}
 }
 
-// Await implements Desk. For a person of a tenant it goes on waiting behind the events of others.
+// Await implements Reviewer. For a person of a tenant it goes on waiting behind the events of others.
 func (d *desk) Await(ctx context.Context, after int64) error {
 	if err := d.may(); err != nil {
 		return err
@@ -255,7 +255,7 @@ func (d *desk) Await(ctx context.Context, after int64) error {
 	}
 }
 
-// LastEvent implements Desk.
+// LastEvent implements Reviewer.
 func (d *desk) LastEvent(ctx context.Context) (int64, error) {
 	if err := d.may(); err != nil {
 		return 0, err
