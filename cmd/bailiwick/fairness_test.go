@@ -50,7 +50,7 @@ func TestFairness(t *testing.T) {
 	for range 400 {
 		all.Go(func() {
 			for !over.Load() {
-				if got := a.call(t, greedy, "count_objects", `{"class_name":"slow"}`); strings.Contains(got, `"count":1`) {
+				if got := a.call(t, greedy, "count_objects", `{"class_name":"slow"}`); strings.Contains(got, `"text":"1"`) {
 					slow.Add(1)
 				} else {
 					busy.Add(1)
@@ -69,7 +69,7 @@ func TestFairness(t *testing.T) {
 		agents.Go(func() {
 			for range 5 {
 				start := time.Now()
-				if got := a.call(t, token, "count_objects", `{"class_name":"issues"}`); !strings.Contains(got, `"count":100`) {
+				if got := a.call(t, token, "count_objects", `{"class_name":"issues"}`); !strings.Contains(got, `"text":"100"`) {
 					t.Errorf("agent %d: %s", i, got)
 				}
 				mu.Lock()
