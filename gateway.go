@@ -209,7 +209,9 @@ func (g *Gateway) prepare(p *policy.Policy, principal identity.Principal, q quer
 			return permit, nil, err
 		}
 	}
-	permit, err = permit.Within(cmp.Or(most, g.options.Budget, shape.DefaultBudget))
+	if permit, err = permit.Within(cmp.Or(most, g.options.Budget, shape.DefaultBudget)); err != nil {
+		return permit, nil, err
+	}
 	plan, err := permit.Plan()
 	if err != nil {
 		return permit, nil, err

@@ -3,6 +3,7 @@ package writing
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/change"
@@ -29,6 +30,9 @@ func (r *run) preview(ctx context.Context) (change.Preview, error) {
 	if err := r.sound(ctx); err != nil {
 		return p, err
 	}
+	if err := r.there(ctx); err != nil {
+		return p, err
+	}
 	var refusals []string
 	var cascades cascades
 	for i := range r.plan.Items {
@@ -50,6 +54,39 @@ func (r *run) preview(ctx context.Context) (change.Preview, error) {
 	}
 	p.Refusal, p.Cascades = strings.Join(refusals, "; "), cascades.list
 	return p, nil
+}
+
+// there returns an error for the first record that an item names and that can't be seen before the change begins. Without it a group could
+// create a record and then name it by the key that the database was expected to generate: whether that key fits depends on records that
+// the caller doesn't see. A key that an earlier item sets by itself may be named.
+func (r *run) there(ctx context.Context) error {
+	if len(r.plan.Items) == 1 {
+		return nil // try looks at it
+	}
+	now, err := r.lock(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range r.plan.Items {
+		it := &r.plan.Items[i]
+		if it.ID != nil && now[i].Before.IsNull() && !slices.ContainsFunc(r.plan.Items[:i], func(earlier writes.Item) bool { return sets(&earlier, it) }) {
+			return it.NotFound()
+		}
+	}
+	return nil
+}
+
+// sets reports whether item a itself gives its record the key that item b names.
+func sets(a, b *writes.Item) bool {
+	if a.View == nil || a.View.Class() != b.View.Class() || a.Op != write.OpCreate && a.Op != write.OpUpdate {
+		return false
+	}
+	id := a.ID
+	if id == nil {
+		id = make([]value.Value, len(a.View.Class().Key))
+	}
+	id = moving(a.View.Class(), id, a.Sets)
+	return slices.EqualFunc(id, b.ID, value.Equal)
 }
 
 // said names the item where there are several.
