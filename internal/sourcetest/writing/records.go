@@ -174,6 +174,12 @@ func groups(t *testing.T, d *database) {
 				` & {"id":4,"project":7,"title":"d","votes":4,"parent":null,"loud":null} → {"id":4,"project":7,"title":"dd","votes":4,"parent":null,"loud":"DD"}; applied 7 ` + [...]string{"101", "102", "102"}[d.Dialect] + ` 4 4`},
 		{writes: []string{`{"op":"update","class":"marks","id":"0","data":{"n":3}}`, `{"op":"update","class":"marks","id":"0","data":{"n":0}}`},
 			want: `{"id":0,"n":0} → {"id":0,"n":3} & {"id":0,"n":3} → {"id":0,"n":0}; applied 0 0`},
+		// a key that the database generates can't be guessed, one that the group sets can be named
+		{writes: []string{`{"op":"create","class":"issues","data":{"project":"7","title":"made"}}`,
+			`{"op":"update","class":"issues","id":"` + [...]string{"102", "103", "103"}[d.Dialect] + `","data":{"title":"guessed"}}`},
+			want: `not_found: there is no record "` + [...]string{"102", "103", "103"}[d.Dialect] + `" in issues`},
+		{writes: []string{`{"op":"create","class":"projects","data":{"id":"8","name":"eight"}}`, `{"op":"delete","class":"projects","id":"8"}`},
+			want: ` → {"id":8,"org":"acme","name":"eight","budget":5} & {"id":8,"org":"acme","name":"eight","budget":5} → ; applied 8 8`},
 		// what one refuses, none does
 		{writes: []string{`{"op":"update","class":"marks","id":"0","data":{"n":1}}`, `{"op":"create","class":"projects","data":{"id":"1","name":"x"}}`,
 			`{"op":"update","class":"issues","id":"2","data":{"title":"no"}}`},
