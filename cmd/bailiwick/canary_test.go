@@ -30,8 +30,13 @@ import (
 // canaries are texts that must not get where operators look: %s names what each stands for.
 type canaries map[string]string
 
+// making is held while a canary is made: calls run side by side.
+var making sync.Mutex
+
 // of returns the canary of a name, made at first. It is of letters alone, so that no escaping hides it.
 func (c canaries) of(name string) string {
+	making.Lock()
+	defer making.Unlock()
 	if c[name] == "" {
 		c[name] = fmt.Sprintf("canary%s%sx", strings.NewReplacer(" ", "", "'", "").Replace(name), strings.Repeat("q", 3+len(c)))
 	}

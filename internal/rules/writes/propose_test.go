@@ -357,6 +357,9 @@ func approval(t *testing.T, edit func(*change.Change), asked string, effects ...
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
+	if err := q.Record(ctx, kept.ID, s); err != nil {
+		t.Fatal(err)
+	}
 	return q.Claim(ctx, kept.ID, "here")
 }
 
