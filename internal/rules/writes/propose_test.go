@@ -351,6 +351,7 @@ func approval(t *testing.T, edit func(*change.Change), asked string, effects ...
 	}
 	if edit != nil {
 		edit(kept)
+		kept.History = append(kept.History, change.Step{State: kept.State, Event: change.EventCommented, At: time.Now(), Actor: kept.History[0].Actor})
 		if err := s.Swap(t.Context(), kept, change.Guard{}); err != nil {
 			t.Fatal(err)
 		}
